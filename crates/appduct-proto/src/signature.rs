@@ -1,0 +1,1 @@
+//! One-line signatures and description summaries of tools.
