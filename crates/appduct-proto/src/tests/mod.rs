@@ -1,1 +1,6 @@
-//! Both ends.
+//! Both ends joined by a bad link, in virtual time.
+
+mod bad_link;
+mod network;
+mod pair;
+mod storms;

@@ -121,6 +121,19 @@ fn parse(bytes: &[u8]) -> Option<Bootstrap> {
     })
 }
 
+/// The text of an address as every peer writes it. An IPv4 address mapped into IPv6 stays in hexadecimal:
+/// `::ffff:c0a8:101`.
+#[must_use]
+pub fn address_text(address: IpAddr) -> String {
+    match address {
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
+            let [.., high, low] = v6.segments();
+            format!("::ffff:{high:x}:{low:x}")
+        }
+        IpAddr::V4(_) | IpAddr::V6(_) => address.to_string(),
+    }
+}
+
 impl fmt::Debug for Bootstrap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bootstrap")
@@ -143,3 +156,41 @@ impl fmt::Display for BootstrapFault {
 }
 
 impl std::error::Error for BootstrapFault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bootstrap() -> Bootstrap {
+        Bootstrap {
+            address: Ipv4Addr::LOCALHOST.into(),
+            port: 8443,
+            session_id: "session-1".to_owned(),
+            token: [0xA5; TOKEN_BYTES],
+            expires_at: 1_700_000_300,
+        }
+    }
+
+    #[test]
+    fn padding_and_stray_bits_are_read_over() {
+        let payload = Bootstrap { session_id: "session".to_owned(), ..bootstrap() };
+        let text = payload.encode().unwrap();
+        assert_eq!(text.len() % 4, 3, "one byte of padding is missing");
+        assert_eq!(Bootstrap::decode(&format!("{text}=")), Ok(payload.clone()));
+        // The last of three characters holds two bits that belong to no byte.
+        let (start, last) = text.split_at(text.len() - 1);
+        assert_eq!(last, "w");
+        assert_eq!(Bootstrap::decode(&format!("{start}x")), Ok(payload));
+    }
+
+    #[test]
+    fn what_no_reader_takes_is_not_written() {
+        for (fault, payload) in [
+            (BootstrapFault::Port, Bootstrap { port: 0, ..bootstrap() }),
+            (BootstrapFault::SessionId, Bootstrap { session_id: String::new(), ..bootstrap() }),
+            (BootstrapFault::SessionId, Bootstrap { session_id: "s".repeat(256), ..bootstrap() }),
+        ] {
+            assert_eq!(payload.encode(), Err(fault));
+        }
+    }
+}

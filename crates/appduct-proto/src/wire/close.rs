@@ -1,5 +1,8 @@
 //! WebSocket close codes and reasons.
 
+/// What fits into a WebSocket control frame beside the code.
+const MAX_REASON_BYTES: usize = 123;
+
 /// A close that one side asks for, or that came from the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close {
@@ -89,6 +92,8 @@ close_reasons! {
     MessageTooBig = 1009 "";
     /// From either side: a write to the socket failed, or too much waits for it.
     SendFailed = 1011 "send_failed";
+    /// From the daemon: too many sockets wait for their claim. Not terminal, so the app tries again with its backoff.
+    TooManySockets = 1013 "too_many_sockets";
 }
 
 impl From<CloseReason> for Close {
@@ -98,6 +103,12 @@ impl From<CloseReason> for Close {
 }
 
 impl Close {
+    /// A close with a reason that may come from elsewhere; it is cut to what a close frame can carry.
+    #[must_use]
+    pub fn new(code: u16, reason: &str) -> Self {
+        Self { code, reason: reason[..reason.floor_char_boundary(MAX_REASON_BYTES)].to_owned() }
+    }
+
     /// Whether an app must give its session up after this close: decided by the code alone.
     #[must_use]
     pub fn is_terminal(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Event descriptors: what an app says of the events that it may post.
 
-use super::RawJson;
 use super::fields::{FieldFault, Fields, Length, Rule};
+use super::{Object, RawJson};
 
 /// A valid event descriptor. Posted events are never checked against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,22 @@ pub struct EventDescriptor {
 impl EventDescriptor {
     /// Checks a descriptor and keeps its text, unknown keys included, in a buffer of its own.
     pub fn parse(text: &RawJson) -> Result<Self, FieldFault> {
-        let raw = text.detached();
+        Self::read(text.detached())
+    }
+
+    /// Checks a descriptor as an app declares it: unknown keys are dropped.
+    pub fn for_app(text: &RawJson) -> Result<Self, FieldFault> {
+        let given = Self::parse(text)?;
+        let raw = Object::new()
+            .text("name", &given.name)
+            .text("description", &given.description)
+            .optional_raw("payload_schema", given.payload_schema.as_ref())
+            .into_raw();
+        Ok(Self { raw, ..given })
+    }
+
+    /// Checks a descriptor that has a buffer of its own.
+    pub(super) fn read(raw: RawJson) -> Result<Self, FieldFault> {
         let buffer = raw.bytes();
         let fields = Fields::parse(raw.as_str()).ok_or_else(|| FieldFault::new("event", Rule::Object))?;
         Ok(Self {
@@ -29,7 +44,7 @@ impl EventDescriptor {
         })
     }
 
-    /// The descriptor's own text, as received.
+    /// The descriptor's own text: as received, or as [`EventDescriptor::for_app`] composed it.
     #[must_use]
     pub fn raw(&self) -> &RawJson {
         &self.raw

@@ -1,13 +1,15 @@
 //! The fields of one JSON object, and the guards that every frame, descriptor and request shares.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::entries::Entries;
 use super::raw::{JsonKind, kind_of};
+use super::text::Text;
 
 /// A JSON object taken apart one level deep; values stay text until asked for.
 #[derive(Debug)]
@@ -33,6 +35,15 @@ impl Length {
     pub const NON_EMPTY: Self = Self { min: 1, max: usize::MAX };
     /// Any string.
     pub const ANY: Self = Self { min: 0, max: usize::MAX };
+
+    /// Whether `text` has this length.
+    #[must_use]
+    pub fn holds(self, text: &str) -> bool {
+        // No string has more units than bytes, so most need no count.
+        let at_most = text.len() <= self.max || utf16_len(text) <= self.max;
+        let at_least = self.min <= usize::from(!text.is_empty()) || utf16_len(text) >= self.min;
+        at_most && at_least
+    }
 }
 
 /// A field that breaks its rule.
@@ -93,7 +104,8 @@ impl FieldFault {
 
 impl fmt::Display for FieldFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\" {}", self.field, self.rule)
+        // An unknown key is the peer's text.
+        write!(f, "\"{}\" {}", self.field.escape_debug(), self.rule)
     }
 }
 
@@ -128,6 +140,13 @@ impl std::error::Error for FieldFault {}
 #[must_use]
 pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
+}
+
+/// The order of two texts as every peer sorts them: by UTF-16 code units. It differs from the order of `str` where one
+/// has a character beyond U+FFFF and the other one of U+E000 to U+FFFF.
+#[must_use]
+pub fn utf16_cmp(a: &str, b: &str) -> Ordering {
+    a.encode_utf16().cmp(b.encode_utf16())
 }
 
 impl<'a> Fields<'a> {
@@ -228,9 +247,8 @@ impl IntegerFrom {
 }
 
 fn decode_text(raw: &RawValue, length: Length) -> Option<Cow<'_, str>> {
-    let LossyText(text) = serde_json::from_str(raw.get()).ok()?;
-    let units = utf16_len(&text);
-    (length.min..=length.max).contains(&units).then_some(text)
+    let text = Text::of(raw)?.into_lossy();
+    length.holds(&text).then_some(text)
 }
 
 fn decode_number(raw: &RawValue) -> Option<f64> {
@@ -251,74 +269,10 @@ fn decode_integer(raw: &RawValue, min: IntegerFrom) -> Option<u64> {
     (number.fract() == 0.0 && number >= least).then_some(number as u64)
 }
 
-/// A JSON string in which a lone surrogate escape becomes U+FFFD instead of failing.
-struct LossyText<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for LossyText<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = LossyText<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(LossyText(match std::str::from_utf8(bytes) {
-                    Ok(text) => Cow::Borrowed(text),
-                    Err(_) => Cow::Owned(replace_surrogates(bytes)),
-                }))
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(LossyText(Cow::Owned(match std::str::from_utf8(bytes) {
-                    Ok(text) => text.to_owned(),
-                    Err(_) => replace_surrogates(bytes),
-                })))
-            }
-        }
-
-        // Asked for bytes, serde_json hands over a lone surrogate in its three-byte form instead of failing.
-        deserializer.deserialize_bytes(TextVisitor)
-    }
-}
-
-/// Turns each surrogate in three-byte form (`ED A0 80` to `ED BF BF`) into one U+FFFD.
-fn replace_surrogates(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        // A surrogate breaks into three invalid chunks, and only its first byte is 0xED.
-        if chunk.invalid().first() == Some(&0xED) {
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
-    }
-    text
-}
-
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::with_capacity(map.size_hint().unwrap_or(8));
-                while let Some(LossyText(key)) = map.next_key()? {
-                    entries.push((key, map.next_value()?));
-                }
-                Ok(Fields(entries))
-            }
-        }
-
-        deserializer.deserialize_map(FieldsVisitor)
+        let Entries(entries) = Entries::deserialize(deserializer)?;
+        Ok(Self(entries.into_iter().map(|(key, value)| (key.into_lossy(), value)).collect()))
     }
 }
 
@@ -362,14 +316,24 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_surrogate_becomes_one_replacement_character() {
-        for (text, expected) in [
-            (r#"{"a":"x\ud800y"}"#, "x\u{FFFD}y"),
-            (r#"{"a":"\udc00\ud800"}"#, "\u{FFFD}\u{FFFD}"),
-            (r#"{"a":"\ud83d\ude00"}"#, "😀"),
-            (r#"{"\ud800":1,"a":"ok"}"#, "ok"),
-        ] {
-            assert_eq!(fields(text).text("a", Length::ANY).unwrap(), expected, "{text}");
+    fn texts_sort_by_utf16_units() {
+        assert_eq!(utf16_cmp("a", "b"), Ordering::Less);
+        assert_eq!(utf16_cmp("a", "ab"), Ordering::Less);
+        assert_eq!(utf16_cmp("\u{10000}", "\u{FFFF}"), Ordering::Less);
+        assert_eq!("\u{10000}".cmp("\u{FFFF}"), Ordering::Greater);
+    }
+
+    #[test]
+    fn a_lone_surrogate_in_a_key_or_value_fails_nothing() {
+        let fields = fields(r#"{"\ud800":1,"a":"\ud800"}"#);
+        assert_eq!(fields.text("a", Length::ID).unwrap(), "\u{FFFD}");
+        assert!(fields.get("\u{FFFD}").is_some());
+    }
+
+    #[test]
+    fn bare_control_characters_are_not_json() {
+        for text in ["{\"a\n\":1}", "{\"a\":\"\u{1f}\"}", "{\"a\":[\"\n\"]}"] {
+            assert!(Fields::parse(text).is_none(), "{text:?}");
         }
     }
 

@@ -91,3 +91,28 @@ impl fmt::Display for LinkFault {
 }
 
 impl std::error::Error for LinkFault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_needs_a_scheme_that_a_system_can_open() {
+        let link = DeepLink { payload: "payload".to_owned(), pin: None };
+        for scheme in ["shop", "Shop", "com.example.shop", "a+b-c.d1"] {
+            assert_eq!(link.compose(scheme), Ok(format!("{scheme}:///?appduct=payload")));
+        }
+        for scheme in ["", "1shop", "-shop", "shop:", "sh op", "größe", "shop\n", "a/b"] {
+            assert_eq!(link.compose(scheme), Err(LinkFault::Scheme), "{scheme:?}");
+        }
+    }
+
+    #[test]
+    fn a_composed_pin_is_percent_encoded() {
+        let pin = "sha256/++++////++++////++++////++++////++++////+++=".parse::<Pin>().unwrap();
+        let link = DeepLink { payload: "p".to_owned(), pin: Some(pin) }.compose("shop").unwrap();
+        let (_, value) = link.split_once("&pin=").unwrap();
+        assert!(value.starts_with("sha256%2F%2B%2B"), "{value}");
+        assert!(value.ends_with("%3D"), "{value}");
+    }
+}

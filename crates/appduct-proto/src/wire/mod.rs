@@ -8,6 +8,7 @@
 mod bootstrap;
 mod close;
 mod device;
+mod entries;
 mod event;
 mod fields;
 mod frame;
@@ -18,13 +19,15 @@ mod number;
 mod object;
 mod pin;
 mod raw;
+mod text;
 mod tool;
 
-pub use bootstrap::{Bootstrap, BootstrapFault};
+pub use bootstrap::{Bootstrap, BootstrapFault, address_text};
 pub use close::{Close, CloseReason};
 pub use device::Device;
+pub(crate) use entries::Entries;
 pub use event::EventDescriptor;
-pub use fields::{FieldFault, Fields, IntegerFrom, Length, Rule, utf16_len};
+pub use fields::{FieldFault, Fields, IntegerFrom, Length, Rule, utf16_cmp, utf16_len};
 pub use frame::{AppFrame, DaemonFrame, DaemonReceived, Hello, Received, SessionAck, ToolErrorType, ToolFault};
 pub use group::{Group, GroupFault};
 pub use limits::{
@@ -35,5 +38,10 @@ pub use link::{DeepLink, LinkFault};
 pub use number::Number;
 pub use object::Object;
 pub use pin::{Pin, PinFault};
+pub(crate) use raw::kind_of;
 pub use raw::{JsonKind, NotJson, RawJson};
+pub(crate) use text::Text;
 pub use tool::{Annotations, ToolDescriptor, ToolName, ToolNameFault};
+
+#[cfg(test)]
+mod tests;

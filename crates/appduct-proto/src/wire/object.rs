@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::RawJson;
+use super::text::write_json_str;
 
 /// A JSON object under construction. Raw values go in as they are, at the cost of a copy.
 #[derive(Debug)]
@@ -28,8 +29,10 @@ impl Object {
 
     /// Adds a string.
     #[must_use]
-    pub fn text(self, key: &str, value: &str) -> Self {
-        self.json(key, &quoted(value))
+    pub fn text(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        self.quote(value);
+        self
     }
 
     /// Adds a string where there is one.
@@ -45,6 +48,12 @@ impl Object {
     #[must_use]
     pub fn raw(self, key: &str, value: &RawJson) -> Self {
         self.json(key, value.as_str())
+    }
+
+    /// Adds an object.
+    #[must_use]
+    pub fn object(self, key: &str, value: Self) -> Self {
+        self.json(key, &value.finish())
     }
 
     /// Adds a raw value where there is one.
@@ -64,8 +73,32 @@ impl Object {
         self
     }
 
+    /// Adds a number or boolean where there is one.
+    #[must_use]
+    pub fn optional_display(self, key: &str, value: Option<impl std::fmt::Display>) -> Self {
+        match value {
+            Some(value) => self.display(key, value),
+            None => self,
+        }
+    }
+
+    /// Adds an array of raw values.
+    #[must_use]
+    pub fn raws<'a>(mut self, key: &str, values: impl IntoIterator<Item = &'a RawJson>) -> Self {
+        self.key(key);
+        self.0.push('[');
+        for (place, value) in values.into_iter().enumerate() {
+            if place > 0 {
+                self.0.push(',');
+            }
+            self.0.push_str(value.as_str());
+        }
+        self.0.push(']');
+        self
+    }
+
     /// Adds a value that is JSON text already.
-    pub(super) fn json(mut self, key: &str, value: &str) -> Self {
+    fn json(mut self, key: &str, value: &str) -> Self {
         self.key(key);
         self.0.push_str(value);
         self
@@ -88,12 +121,11 @@ impl Object {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        self.0.push_str(&quoted(key));
+        self.quote(key);
         self.0.push(':');
     }
-}
 
-/// `text` as a JSON string.
-fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("every string has a JSON form")
+    fn quote(&mut self, text: &str) {
+        write_json_str(&mut self.0, text).expect("a string takes everything");
+    }
 }

@@ -111,7 +111,7 @@ impl RawJson {
 }
 
 /// What the JSON value `text` is. `text` must be valid JSON without leading white space.
-pub(super) fn kind_of(text: &str) -> JsonKind {
+pub(crate) fn kind_of(text: &str) -> JsonKind {
     match text.as_bytes().first() {
         Some(b'{') => JsonKind::Object,
         Some(b'[') => JsonKind::Array,
@@ -138,7 +138,7 @@ impl Serialize for RawJson {
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: Box<RawValue> = Deserialize::deserialize(deserializer)?;
-        Ok(Self(Bytes::from(raw.get().to_owned())))
+        Ok(Self(Bytes::from(Box::<str>::from(raw).into_boxed_bytes())))
     }
 }
 

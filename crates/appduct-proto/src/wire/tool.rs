@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::fields::{FieldFault, Fields, IntegerFrom, Length, Rule};
-use super::{Group, RawJson, clamp_timeout_ms};
+use super::{Group, Object, RawJson, clamp_timeout_ms};
 
 /// The longest tool name or group segment, in characters.
 const MAX_NAME_CHARS: usize = 64;
@@ -69,6 +69,16 @@ pub struct Annotations {
     pub idempotent_hint: Option<bool>,
 }
 
+impl Annotations {
+    fn to_raw(self) -> RawJson {
+        Object::new()
+            .optional_display("readOnlyHint", self.read_only_hint)
+            .optional_display("destructiveHint", self.destructive_hint)
+            .optional_display("idempotentHint", self.idempotent_hint)
+            .into_raw()
+    }
+}
+
 /// A valid tool descriptor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDescriptor {
@@ -92,12 +102,16 @@ pub struct ToolDescriptor {
 impl ToolDescriptor {
     /// Checks a descriptor and keeps its text, unknown keys included, in a buffer of its own.
     pub fn parse(text: &RawJson) -> Result<Self, FieldFault> {
-        let raw = text.detached();
+        Self::read(text.detached())
+    }
+
+    /// Checks a descriptor that has a buffer of its own.
+    pub(super) fn read(raw: RawJson) -> Result<Self, FieldFault> {
         let buffer = raw.bytes();
         let fields = Fields::parse(raw.as_str()).ok_or_else(|| FieldFault::new("tool", Rule::Object))?;
         let name = fields.text("name", Length::ANY)?;
         let schema = |key| Ok(fields.optional_object(key)?.map(|schema| RawJson::sliced(&buffer, schema)));
-        let descriptor = Self {
+        Ok(Self {
             name: name.parse().map_err(|ToolNameFault| FieldFault::new("name", Rule::ToolName))?,
             description: fields.text("description", Length::TEXT)?.into_owned(),
             input_schema: schema("input_schema")?,
@@ -106,41 +120,24 @@ impl ToolDescriptor {
             timeout_ms: fields.optional_integer("timeout_ms", IntegerFrom::One)?,
             group: group(&fields)?,
             raw: raw.clone(),
-        };
-        Ok(descriptor)
+        })
     }
 
     /// Checks a descriptor as an app registers it: unknown keys are dropped and the deadline is clamped, so that what is
     /// stored is what is sent.
     pub fn for_app(text: &RawJson) -> Result<Self, FieldFault> {
-        #[derive(Serialize)]
-        struct Sent<'a> {
-            name: &'a ToolName,
-            description: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            input_schema: Option<&'a RawJson>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            output_schema: Option<&'a RawJson>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            annotations: Option<Annotations>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            timeout_ms: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            group: Option<&'a Group>,
-        }
-
         let given = Self::parse(text)?;
         let timeout_ms = given.timeout_ms.map(|ms| clamp_timeout_ms(ms as f64));
-        let sent = Sent {
-            name: &given.name,
-            description: &given.description,
-            input_schema: given.input_schema.as_ref(),
-            output_schema: given.output_schema.as_ref(),
-            annotations: given.annotations,
-            timeout_ms,
-            group: given.group.as_ref(),
-        };
-        let raw = RawJson::of(&sent).expect("a descriptor made of checked parts is JSON");
+        let annotations = given.annotations.map(Annotations::to_raw);
+        let raw = Object::new()
+            .text("name", given.name.as_str())
+            .text("description", &given.description)
+            .optional_raw("input_schema", given.input_schema.as_ref())
+            .optional_raw("output_schema", given.output_schema.as_ref())
+            .optional_raw("annotations", annotations.as_ref())
+            .optional_display("timeout_ms", timeout_ms)
+            .optional_text("group", given.group.as_ref().map(Group::as_str))
+            .into_raw();
         Ok(Self { timeout_ms, raw, ..given })
     }
 
@@ -171,4 +168,31 @@ fn annotations(raw: &RawValue) -> Result<Annotations, FieldFault> {
         destructive_hint: destructive_hint?,
         idempotent_hint: idempotent_hint?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_app_registers_is_what_it_sends() {
+        for (given, sent) in [
+            (
+                r#"{"x":1,"timeout_ms":500.0,"group":"a/b","description":"d","name":"n","timeoutMs":7}"#,
+                r#"{"name":"n","description":"d","timeout_ms":1000,"group":"a/b"}"#,
+            ),
+            (
+                r#"{"name":"n","description":"d","timeout_ms":1e300,"annotations":{"idempotentHint":false,"readOnlyHint":true}}"#,
+                r#"{"name":"n","description":"d","annotations":{"readOnlyHint":true,"idempotentHint":false},"timeout_ms":600000}"#,
+            ),
+            (
+                r#"{"name":"n","description":"\ud800","input_schema": {"a" : 1.0} ,"output_schema":{"b":"\ud800"}}"#,
+                "{\"name\":\"n\",\"description\":\"\u{FFFD}\",\"input_schema\":{\"a\" : 1.0},\"output_schema\":{\"b\":\"\\ud800\"}}",
+            ),
+        ] {
+            let tool = ToolDescriptor::for_app(&RawJson::parse(given).unwrap()).unwrap();
+            assert_eq!(tool.raw().as_str(), sent);
+            assert_eq!(ToolDescriptor::parse(tool.raw()), Ok(tool));
+        }
+    }
 }

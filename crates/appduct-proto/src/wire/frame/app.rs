@@ -184,14 +184,12 @@ impl AppFrame {
         let frame = |kind| Object::frame(kind, session_id);
         match self {
             Self::ToolSnapshot(tools) => {
-                let tools = array(tools.iter().map(ToolDescriptor::raw));
-                frame("tool_registry_snapshot").json("tools", &tools)
+                frame("tool_registry_snapshot").raws("tools", tools.iter().map(ToolDescriptor::raw))
             }
             Self::ToolUpsert(tool) => frame("tool_registry_delta").text("operation", "upsert").raw("tool", tool.raw()),
             Self::ToolRemove(name) => frame("tool_registry_delta").text("operation", "remove").text("name", name),
             Self::EventSnapshot(events) => {
-                let events = array(events.iter().map(EventDescriptor::raw));
-                frame("event_registry_snapshot").json("events", &events)
+                frame("event_registry_snapshot").raws("events", events.iter().map(EventDescriptor::raw))
             }
             Self::EventUpsert(event) => {
                 frame("event_registry_delta").text("operation", "upsert").raw("event", event.raw())
@@ -202,14 +200,16 @@ impl AppFrame {
                 let error = Object::new()
                     .text("type", error.kind.as_str())
                     .text("message", &error.message)
-                    .optional_raw("details", error.details.as_ref())
-                    .finish();
-                frame("tool_error").text("id", id).json("error", &error)
+                    .optional_raw("details", error.details.as_ref());
+                frame("tool_error").text("id", id).object("error", error)
             }
             Self::ToolCallProgress { id, progress, message } => {
-                let frame = frame("tool_call_progress").text("id", id);
-                let frame = progress.iter().fold(frame, |frame, progress| frame.display("progress", progress));
-                frame.optional_text("message", message.as_deref())
+                // A number that JSON cannot write would fail the frame, and with it the session.
+                let progress = progress.filter(|progress| progress.0.is_finite());
+                frame("tool_call_progress")
+                    .text("id", id)
+                    .optional_display("progress", progress)
+                    .optional_text("message", message.as_deref())
             }
             Self::Event { name, ts, payload } => {
                 frame("event").text("name", name).optional_raw("payload", payload.as_ref()).display("ts", ts)
@@ -217,11 +217,6 @@ impl AppFrame {
         }
         .finish()
     }
-}
-
-fn array<'a>(values: impl Iterator<Item = &'a RawJson>) -> String {
-    let values: Vec<_> = values.map(RawJson::as_str).collect();
-    format!("[{}]", values.join(","))
 }
 
 fn protocol_version(fields: &Fields<'_>) -> Result<(), FieldFault> {
@@ -234,12 +229,12 @@ fn protocol_version(fields: &Fields<'_>) -> Result<(), FieldFault> {
 }
 
 fn tool_snapshot(fields: &Fields<'_>) -> Result<AppFrame, FieldFault> {
-    let parse = |raw: &RawValue| ToolDescriptor::parse(&RawJson::copied(raw));
+    let parse = |raw: &RawValue| ToolDescriptor::read(RawJson::copied(raw));
     fields.array("tools")?.into_iter().map(parse).collect::<Result<_, _>>().map(AppFrame::ToolSnapshot)
 }
 
 fn event_snapshot(fields: &Fields<'_>) -> Result<AppFrame, FieldFault> {
-    let parse = |raw: &RawValue| EventDescriptor::parse(&RawJson::copied(raw));
+    let parse = |raw: &RawValue| EventDescriptor::read(RawJson::copied(raw));
     fields.array("events")?.into_iter().map(parse).collect::<Result<_, _>>().map(AppFrame::EventSnapshot)
 }
 
@@ -248,7 +243,7 @@ const OPERATIONS: &[&str] = &["upsert", "remove"];
 fn tool_delta(fields: &Fields<'_>) -> Result<AppFrame, FieldFault> {
     match fields.text("operation", Length::ANY)?.as_ref() {
         "upsert" => {
-            let tool = ToolDescriptor::parse(&RawJson::copied(fields.required("tool")?))?;
+            let tool = ToolDescriptor::read(RawJson::copied(fields.required("tool")?))?;
             Ok(AppFrame::ToolUpsert(Box::new(tool)))
         }
         "remove" => Ok(AppFrame::ToolRemove(fields.text("name", Length::TEXT)?.into_owned())),
@@ -259,7 +254,7 @@ fn tool_delta(fields: &Fields<'_>) -> Result<AppFrame, FieldFault> {
 fn event_delta(fields: &Fields<'_>) -> Result<AppFrame, FieldFault> {
     match fields.text("operation", Length::ANY)?.as_ref() {
         "upsert" => {
-            let event = EventDescriptor::parse(&RawJson::copied(fields.required("event")?))?;
+            let event = EventDescriptor::read(RawJson::copied(fields.required("event")?))?;
             Ok(AppFrame::EventUpsert(Box::new(event)))
         }
         "remove" => Ok(AppFrame::EventRemove(fields.text("name", Length::TEXT)?.into_owned())),

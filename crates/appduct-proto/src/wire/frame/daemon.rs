@@ -1,5 +1,6 @@
 //! What the daemon sends.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
@@ -39,7 +40,7 @@ pub enum DaemonFrame {
     ToolCancel {
         /// The call.
         id: String,
-        /// Why, 1 to 4096 UTF-16 units.
+        /// Why, 1 to 4096 UTF-16 units; `client_cancelled` where the frame does not say.
         reason: String,
     },
 }
@@ -135,10 +136,9 @@ fn tool_call(frame: &Bytes, fields: &Fields<'_>) -> Result<DaemonFrame, FieldFau
 }
 
 fn tool_cancel(fields: &Fields<'_>) -> Result<DaemonFrame, FieldFault> {
-    Ok(DaemonFrame::ToolCancel {
-        id: fields.text("id", Length::ID)?.into_owned(),
-        reason: fields.text("reason", Length::TEXT)?.into_owned(),
-    })
+    // A cancel that cannot say why is still a cancel.
+    let reason = fields.text("reason", Length::TEXT).unwrap_or(Cow::Borrowed("client_cancelled"));
+    Ok(DaemonFrame::ToolCancel { id: fields.text("id", Length::ID)?.into_owned(), reason: reason.into_owned() })
 }
 
 impl fmt::Debug for SessionAck {

@@ -1,0 +1,16 @@
+//! The core on its own, in virtual time.
+
+mod calls;
+mod connect;
+mod fixtures;
+mod lease;
+mod links;
+mod loss;
+mod random;
+mod registries;
+mod rig;
+mod scenarios;
+mod session;
+mod timing;
+mod traffic;
+mod trust;

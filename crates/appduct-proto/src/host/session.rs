@@ -1,0 +1,125 @@
+//! One session: an app that claimed a link, connected or not.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::call::CallNo;
+use super::registry::{EventRegistry, ToolRegistry};
+use super::ring::Ring;
+use super::secret::Digest;
+use super::{Refusal, SocketId, Transport};
+use crate::wire::Device;
+use crate::{Moment, Timestamp};
+
+/// Why a session has no socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuspendReason {
+    /// The app said that it goes to the background.
+    AppBackgrounded,
+    /// Anything else.
+    ConnectionLost,
+}
+
+/// A live session as listings show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// The session.
+    pub session_id: String,
+    /// Its name for people.
+    pub alias: String,
+    /// What the app said of its device.
+    pub device: Device,
+    /// The listener that it was claimed on.
+    pub transport: Transport,
+    /// When its link was minted.
+    pub created_at: Timestamp,
+    /// When it was claimed.
+    pub claimed_at: Timestamp,
+    /// Since when and why it has no socket; `None` while it is active.
+    pub suspended: Option<(Timestamp, SuspendReason)>,
+    /// The size of its tool registry.
+    pub tool_count: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) label: Label,
+    pub(super) device: Device,
+    pub(super) transport: Transport,
+    pub(super) created_at: Timestamp,
+    pub(super) claimed_at: Timestamp,
+    pub(super) state: State,
+    /// The token that the newest ack carried.
+    pub(super) resume_token: Digest,
+    /// What the app may show instead while nothing proves that it has the newest ack.
+    pub(super) unproven: Option<Unproven>,
+    pub(super) tools: ToolRegistry,
+    pub(super) events: EventRegistry,
+    pub(super) ring: Ring,
+    /// The calls in flight, in the order in which they were sent.
+    pub(super) calls: BTreeSet<CallNo>,
+}
+
+/// How events and replies name a session.
+#[derive(Clone, Debug)]
+pub(super) struct Label {
+    pub(super) session_id: Arc<str>,
+    pub(super) alias: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    Active {
+        socket: SocketId,
+        /// Pings in a row that no pong answered.
+        missed: u8,
+    },
+    Suspended {
+        since: Timestamp,
+        reason: SuspendReason,
+    },
+}
+
+/// What the app had to show before an ack that it may not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unproven {
+    /// The token of the link, good until the link would have expired.
+    Claim { token: Digest, expires: Moment },
+    /// The resume token before the newest.
+    Resume { token: Digest },
+}
+
+impl Session {
+    pub(super) fn socket(&self) -> Option<SocketId> {
+        match self.state {
+            State::Active { socket, .. } => Some(socket),
+            State::Suspended { .. } => None,
+        }
+    }
+
+    /// The socket, or why a command that needs one is refused.
+    pub(super) fn active_socket(&self) -> Result<SocketId, Refusal> {
+        match self.state {
+            State::Active { socket, .. } => Ok(socket),
+            State::Suspended { reason, .. } => {
+                Err(Refusal::SessionSuspended { alias: self.label.alias.to_string(), reason })
+            }
+        }
+    }
+
+    pub(super) fn summary(&self) -> SessionSummary {
+        SessionSummary {
+            session_id: self.label.session_id.to_string(),
+            alias: self.label.alias.to_string(),
+            device: self.device.clone(),
+            transport: self.transport,
+            created_at: self.created_at,
+            claimed_at: self.claimed_at,
+            suspended: match self.state {
+                State::Active { .. } => None,
+                State::Suspended { since, reason } => Some((since, reason)),
+            },
+            tool_count: self.tools.len(),
+        }
+    }
+}

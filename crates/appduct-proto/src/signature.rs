@@ -1,1 +1,0 @@
-//! One-line signatures and description summaries of tools.
