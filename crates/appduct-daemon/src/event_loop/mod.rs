@@ -1,0 +1,205 @@
+//! The one task that owns the daemon's state.
+//!
+//! Sockets and control connections are tasks of their own and send [`Event`]s; each event is one mutation at one reading of
+//! the clock, after which every output of the host is carried out.
+
+mod clients;
+mod devices;
+
+use std::time::Duration;
+
+use appduct_proto::host::{Output, SocketFault, SocketId, Transport};
+use appduct_proto::wire::{Close, RawJson, Received};
+use appduct_proto::{Moment, Now};
+use appduct_rpc::RpcError;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+
+use crate::clock::Clock;
+use crate::control::{Client, ClientId, Slot};
+use crate::handlers::{self, Answer, Reply, Request, daemon_started};
+use crate::links::Outbox;
+use crate::state::State;
+use clients::Clients;
+use devices::Devices;
+
+/// Events that may wait. Senders wait when it is full, so a peer that sends too fast is read more slowly.
+const MAILBOX_EVENTS: usize = 1024;
+
+/// The system's timers stop while it sleeps and deadlines do not, so no timer runs longer than this.
+const MAX_SLEEP: Duration = Duration::from_secs(60);
+
+/// How long the reply to `daemon.shutdown` may take to leave.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How to reach the event loop.
+pub(crate) type Mailbox = mpsc::Sender<Event>;
+
+/// Everything that can happen to a daemon but time.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A device is through its handshakes.
+    SocketOpened { socket: SocketId, transport: Transport, outbox: Outbox },
+    /// A text message came from a device.
+    SocketReceived { socket: SocketId, received: Received },
+    /// Something is wrong with a device's socket below the frames.
+    SocketFault { socket: SocketId, fault: SocketFault },
+    /// A device answered a ping.
+    SocketPong { socket: SocketId },
+    /// A device is gone.
+    SocketClosed { socket: SocketId, close: Option<Close> },
+    /// A client connected to the control socket.
+    ClientConnected { client: ClientId, handle: Client },
+    /// A client asks for something.
+    ClientRequest { client: ClientId, id: RawJson, request: Request, slot: Slot },
+    /// A client hung up.
+    ClientGone { client: ClientId },
+    /// The daemon is to go: a signal, or somebody asked for it and has heard the answer.
+    Stop,
+}
+
+/// A new mailbox and what it fills.
+pub(crate) fn mailbox() -> (Mailbox, mpsc::Receiver<Event>) {
+    mpsc::channel(MAILBOX_EVENTS)
+}
+
+/// The owner of the state.
+#[derive(Debug)]
+pub(crate) struct EventLoop {
+    state: State,
+    clock: Clock,
+    devices: Devices,
+    clients: Clients,
+    events: mpsc::Receiver<Event>,
+    mailbox: mpsc::WeakSender<Event>,
+}
+
+impl EventLoop {
+    pub(crate) fn new(state: State, clock: Clock, mailbox: &Mailbox, events: mpsc::Receiver<Event>) -> Self {
+        let (devices, clients) = (Devices::default(), Clients::default());
+        Self { state, clock, devices, clients, events, mailbox: mailbox.downgrade() }
+    }
+
+    /// Runs until somebody stops the daemon. By then every call has ended and every socket has been told to close; dropping
+    /// the loop lets the control connections go once what waits for them is written.
+    pub(crate) async fn run(mut self) {
+        let started = self.clock.now();
+        self.clients.publish_own(&daemon_started(&self.state.facts.version, started.wall));
+        let mut until = self.settle(started);
+        loop {
+            let event = tokio::select! {
+                event = self.events.recv() => Some(event.unwrap_or(Event::Stop)),
+                () = sleep(time_left(until, self.clock.now())) => None,
+            };
+            let now = self.clock.now();
+            if until.is_some_and(|until| until <= now.mono) {
+                self.state.host.handle_timeout(now);
+                until = self.settle(now);
+            }
+            self.state.leaf.renew_if_due(now.wall);
+            match event {
+                None => {}
+                Some(Event::Stop) => {
+                    self.state.host.shutdown(now);
+                    self.settle(now);
+                    return;
+                }
+                Some(event) => {
+                    self.apply(now, event);
+                    until = self.settle(now);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, now: Now, event: Event) {
+        let host = &mut self.state.host;
+        match event {
+            Event::SocketOpened { socket, transport, outbox } => {
+                self.devices.insert(socket, outbox);
+                host.handle_opened(now, socket, transport);
+            }
+            Event::SocketReceived { socket, received } => host.handle_received(now, socket, received),
+            Event::SocketFault { socket, fault } => host.handle_fault(now, socket, fault),
+            Event::SocketPong { socket } => host.handle_pong(now, socket),
+            Event::SocketClosed { socket, close } => {
+                self.devices.remove(socket);
+                host.handle_closed(now, socket, close);
+            }
+            Event::ClientConnected { client, handle } => self.clients.insert(client, handle),
+            Event::ClientRequest { client, id, request, slot } => self.request(now, client, id, request, slot),
+            Event::ClientGone { client } => self.hung_up(now, client),
+            // Ends the loop before it gets here.
+            Event::Stop => {}
+        }
+    }
+
+    fn request(&mut self, now: Now, client: ClientId, id: RawJson, request: Request, slot: Slot) {
+        let result = match handlers::handle(&mut self.state, now, request) {
+            Ok(Answer::AfterCall(call)) => return self.clients.await_call(call, client, id, slot),
+            Ok(Answer::Subscribe(subscription)) => return self.clients.subscribe(client, id, subscription, slot),
+            Ok(Answer::Shutdown) => return self.say_goodbye(client, id, slot),
+            Ok(Answer::Reply(reply)) => Ok(reply),
+            Err(error) => Err(error),
+        };
+        // The events that the request has brought about come before its reply.
+        self.settle(now);
+        self.clients.reply(client, id, result, slot);
+    }
+
+    /// Replies that the daemon goes, and goes once the reply has left.
+    fn say_goodbye(&self, client: ClientId, id: RawJson, slot: Slot) {
+        let (written, told) = oneshot::channel();
+        self.clients.reply_last(client, id, slot, written);
+        let mailbox = self.mailbox.clone();
+        tokio::spawn(async move {
+            // A client that is gone, or that does not read, has heard enough.
+            timeout(FAREWELL, told).await.ok();
+            if let Some(mailbox) = mailbox.upgrade() {
+                mailbox.send(Event::Stop).await.ok();
+            }
+        });
+    }
+
+    /// Nobody waits for this client's calls any more.
+    fn hung_up(&mut self, now: Now, client: ClientId) {
+        for call in self.clients.remove(client) {
+            self.state.host.abandon(now, &call);
+            self.settle(now);
+        }
+    }
+
+    /// Carries out what the host wants done, and what comes of that, until there is nothing more. Returns when the host
+    /// wants to be called next.
+    fn settle(&mut self, now: Now) -> Option<Moment> {
+        loop {
+            let until = self.drain();
+            let Some(overfull) = self.devices.take_overfull() else { return until };
+            self.state.host.handle_fault(now, overfull, SocketFault::SendFailed);
+        }
+    }
+
+    fn drain(&mut self) -> Option<Moment> {
+        loop {
+            match self.state.host.poll_output() {
+                Output::Send { socket, text } => self.devices.send(socket, text),
+                Output::Ping { socket } => self.devices.ping(socket),
+                Output::Close { socket, close } => self.devices.close(socket, close),
+                Output::Terminate { socket } => self.devices.terminate(socket),
+                Output::Event(event) => self.clients.publish(&event),
+                Output::CallFinished(finished) => {
+                    self.state.calls_served += 1;
+                    let call = finished.call.clone();
+                    let result: Result<Reply, RpcError> = handlers::call_result(finished).map(Reply::CallResult);
+                    self.clients.call_ended(&call, result);
+                }
+                Output::Idle { until } => return until,
+            }
+        }
+    }
+}
+
+/// How long a timer may run now.
+fn time_left(until: Option<Moment>, now: Now) -> Duration {
+    until.map_or(MAX_SLEEP, |until| until.since(now.mono).min(MAX_SLEEP))
+}

@@ -1,0 +1,23 @@
+//! A daemon, a client of it and an app, each as small as it can be.
+
+mod app;
+mod control;
+mod daemon;
+
+pub(crate) use app::{App, TlsOptions, tls_stream};
+pub(crate) use control::Control;
+pub(crate) use daemon::{Daemon, state_dir};
+
+use std::time::{Duration, Instant};
+
+/// No wait for a condition takes longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Asks until the answer is yes.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: not in time");
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,21 @@
+//! The daemon as apps and clients see it: a real one in this process, over real sockets and real TLS.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::unwrap_in_result,
+    reason = "a test that cannot go on may panic, helpers included"
+)]
+
+mod calls;
+mod claim;
+mod control;
+mod events;
+mod harness;
+mod hostility;
+mod process;
+mod registries;
+mod resume;
+mod slow_peers;
+mod start;
+mod tls;
+mod websocket;
