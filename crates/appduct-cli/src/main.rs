@@ -1,2 +1,19 @@
-//! placeholder
-fn main() {}
+//! `appduct`: the command line, the daemon and the demo app in one binary.
+//!
+//! [`args`] is what was typed, [`settings`] what it means, [`commands`] turn it into requests and a [`report`], [`render`]
+//! turns that into text or JSON. [`run`] joins them.
+
+mod args;
+mod commands;
+mod env;
+mod error;
+mod playground;
+mod render;
+mod report;
+mod run;
+mod scheme;
+mod settings;
+
+fn main() -> std::process::ExitCode {
+    run::run(&std::env::args_os().collect::<Vec<_>>())
+}

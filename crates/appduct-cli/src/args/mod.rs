@@ -1,0 +1,77 @@
+//! What was typed: one file per verb, with no meaning given to any of it.
+
+mod daemon;
+mod global;
+mod invoke;
+mod link;
+mod listing;
+mod playground;
+mod refusal;
+mod sessions;
+mod tools;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use daemon::{DaemonAction, DaemonArgs};
+pub(crate) use global::{ColorWhen, GlobalArgs};
+pub(crate) use invoke::{CallFlags, InvokeArgs, ProgressWhen};
+pub(crate) use link::LinkArgs;
+pub(crate) use listing::ListingFlags;
+pub(crate) use playground::PlaygroundArgs;
+pub(crate) use refusal::{how_to_use, refusal, value_required};
+pub(crate) use sessions::{LsArgs, RevokeArgs, SessionsArgs, SessionsVerb};
+pub(crate) use tools::ToolsArgs;
+
+const EXIT_CODES: &str = "\
+Exit status: 0 success, 1 internal error, 64 usage, 65 invalid input, 70 no daemon, 71 session, 72 tool, 77 policy.
+
+First steps:
+  appduct playground       run the demo app
+  appduct tools            list what it can do
+  appduct invoke sum a=2 b=3";
+
+/// Lets a terminal, a test or an agent call functions inside a running app.
+#[derive(Debug, Parser)]
+#[command(
+    name = "appduct",
+    version,
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    args_override_self = true,
+    after_help = EXIT_CODES
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+
+    /// Print the version
+    #[arg(short = 'v', short_alias = 'V', long, action = clap::ArgAction::Version)]
+    version: (),
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The first word.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a one-time deep link that pairs an app
+    Link(LinkArgs),
+    /// List the live sessions
+    Ls(LsArgs),
+    /// List an app's tools, or show one
+    Tools(ToolsArgs),
+    /// Call a tool
+    Invoke(InvokeArgs),
+    /// End a session
+    Revoke(RevokeArgs),
+    /// Run, start, stop or look at the daemon
+    Daemon(DaemonArgs),
+    /// Run the demo app in this terminal until Ctrl-C
+    ///
+    /// It has five tools: sum; call_count and reset_counter in the group counter; throwing_tool in diagnostics; slow_task
+    /// in diagnostics/progress.
+    Playground(PlaygroundArgs),
+    /// The session commands in noun-verb form: sessions ls, revoke, link
+    Sessions(SessionsArgs),
+}

@@ -1,0 +1,73 @@
+//! Ctrl-C during a call.
+
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use signal_hook::consts::SIGINT;
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::error::Failure;
+
+/// Watches for Ctrl-C until it is dropped; when it comes, the connection that it knows is ended.
+pub(super) struct Interrupt {
+    shared: Arc<Shared>,
+    handle: Handle,
+}
+
+#[derive(Default)]
+struct Shared {
+    came: AtomicBool,
+    connection: Mutex<Option<UnixStream>>,
+}
+
+impl Shared {
+    fn end(&self) {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = connection.as_ref() {
+            // A connection that is closed already is ended too.
+            drop(connection.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+impl Interrupt {
+    /// Starts to watch.
+    pub(super) fn watch() -> Result<Self, Failure> {
+        let mut signals =
+            Signals::new([SIGINT]).map_err(|error| Failure::internal(format!("Ctrl-C cannot be watched: {error}.")))?;
+        let handle = signals.handle();
+        let shared = Arc::new(Shared::default());
+        let watcher = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("interrupt".to_owned())
+            .spawn(move || {
+                for _ in signals.forever() {
+                    watcher.came.store(true, Ordering::SeqCst);
+                    watcher.end();
+                }
+            })
+            .map_err(|error| Failure::internal(format!("Ctrl-C cannot be watched: {error}.")))?;
+        Ok(Self { shared, handle })
+    }
+
+    /// Ends this connection when Ctrl-C comes, or now if it has come.
+    pub(super) fn ends(&self, connection: UnixStream) {
+        *self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+        if self.came() {
+            self.shared.end();
+        }
+    }
+
+    /// Whether Ctrl-C came.
+    pub(super) fn came(&self) -> bool {
+        self.shared.came.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
+}

@@ -1,0 +1,42 @@
+//! One file per verb: settings into a request, the reply into a report.
+
+mod control;
+mod daemon;
+mod interrupt;
+mod invoke;
+mod link;
+mod ls;
+mod playground;
+mod revoke;
+mod tools;
+mod words;
+
+use crate::error::Failure;
+use crate::report::{Report, Step};
+use crate::settings::{Settings, Verb};
+
+/// This program's version, which is its daemon's too.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a command tells while it runs.
+pub(crate) trait Stage {
+    /// Prints a report now; the command runs on.
+    fn announce(&mut self, report: &Report);
+    /// Tells people something that is no failure.
+    fn notice(&mut self, text: &str);
+    /// Shows how far a call is.
+    fn progress(&mut self, step: &Step);
+}
+
+/// Runs a command. `None` is a command that told everything while it ran.
+pub(crate) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Option<Report>, Failure> {
+    match &settings.verb {
+        Verb::Link(link) => link::run(settings, link, stage).map(Some),
+        Verb::Ls => ls::run(settings, stage).map(Some),
+        Verb::Tools(tools) => tools::run(settings, tools, stage).map(Some),
+        Verb::Call(call) => invoke::run(settings, call, stage).map(Some),
+        Verb::Revoke { selector } => revoke::run(settings, selector.as_deref(), stage).map(Some),
+        Verb::Daemon(action) => daemon::run(settings, *action, stage),
+        Verb::Playground { link } => playground::run(settings, link.as_deref(), stage).map(|()| None),
+    }
+}

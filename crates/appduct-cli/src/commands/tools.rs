@@ -1,0 +1,117 @@
+//! `tools`
+
+use appduct_proto::wire::{Fields, RawJson};
+use appduct_rpc::ErrorType;
+use appduct_rpc::methods::ToolsList;
+
+use super::Stage;
+use super::control::Control;
+use crate::error::{Failure, Kind};
+use crate::report::{Groups, Report, Tools};
+use crate::settings::{ListQuery, Settings, Target, ToolsSettings, View, only_a_listing};
+
+/// Lists tools or groups, or shows one tool.
+pub(super) fn run(settings: &Settings, tools: &ToolsSettings, stage: &mut dyn Stage) -> Result<Report, Failure> {
+    let mut control = Control::open(settings, stage)?;
+    match &tools.target {
+        Target::Session { selector } => show(&mut control, selector.as_deref(), &tools.view),
+        Target::Tool { selector, name } => one(&mut control, selector.as_deref(), name),
+        Target::Either(word) => either(&mut control, word, &tools.view),
+    }
+}
+
+fn show(control: &mut Control, selector: Option<&str>, view: &View) -> Result<Report, Failure> {
+    match view {
+        View::Tools(query) => list(control, selector, query),
+        View::Groups => groups(control, selector),
+    }
+}
+
+fn list(control: &mut Control, selector: Option<&str>, query: &ListQuery) -> Result<Report, Failure> {
+    let request = ToolsList {
+        selector: selector.map(str::to_owned),
+        group: query.group.clone(),
+        filter: query.filter.clone(),
+        limit: query.limit,
+        offset: query.offset,
+    };
+    let page = control.request(&request)?;
+    if query.group.is_some() && page.groups.is_none() {
+        return Err(groups_unsupported());
+    }
+    Ok(Report::Tools(Tools {
+        tools: page.tools,
+        total: page.total,
+        groups: page.groups,
+        group: query.group.as_ref().map(|group| group.as_str().to_owned()),
+        filter: query.filter.clone(),
+        limit: query.limit,
+        offset: query.offset,
+        full: query.full,
+    }))
+}
+
+fn groups(control: &mut Control, selector: Option<&str>) -> Result<Report, Failure> {
+    let request = ToolsList { selector: selector.map(str::to_owned), limit: Some(1), ..ToolsList::default() };
+    let page = control.request(&request).map_err(|failure| match selector {
+        Some(word) if failure.is(ErrorType::UnknownSession) => Failure::usage(format!(
+            "No session matches \"{word}\". \"--groups\" takes no value; to list one group's tools, use \"--group {word}\"."
+        ))
+        .with_hint("Run `appduct ls` to see the live sessions."),
+        _ => failure,
+    })?;
+    let groups = page.groups.ok_or_else(groups_unsupported)?;
+    Ok(Report::Groups(Groups { groups, total: page.total }))
+}
+
+fn one(control: &mut Control, selector: Option<&str>, name: &str) -> Result<Report, Failure> {
+    let page = control.request(&whole_registry(selector))?;
+    if let Some(tool) = find(&page.tools, name) {
+        return Ok(Report::Tool(tool));
+    }
+    let on = selector.map(|selector| format!(" on session \"{selector}\"")).unwrap_or_default();
+    let failure = Failure::usage(format!("Tool \"{name}\" is not registered{on}."))
+        .with_hint("Run `appduct tools` to see the session's tools.");
+    let available: Vec<_> = page.tools.iter().filter_map(name_of).collect();
+    Err(match RawJson::of(&serde_json::json!({ "available": available })) {
+        Ok(details) => failure.with_details(details),
+        Err(_) => failure,
+    })
+}
+
+/// A tool of the only live session where it has one of that name, a session otherwise.
+fn either(control: &mut Control, word: &str, view: &View) -> Result<Report, Failure> {
+    let probe = match control.request(&whole_registry(None)) {
+        Ok(page) => find(&page.tools, word),
+        // No session, or several: then the word can only be a session.
+        Err(Failure { kind: Kind::Remote(_) | Kind::Internal, .. }) => None,
+        Err(failure) => return Err(failure),
+    };
+    match probe {
+        Some(_) if view.is_narrowed() => Err(only_a_listing()),
+        Some(tool) => Ok(Report::Tool(tool)),
+        None => show(control, Some(word), view),
+    }
+}
+
+fn whole_registry(selector: Option<&str>) -> ToolsList {
+    ToolsList { selector: selector.map(str::to_owned), ..ToolsList::default() }
+}
+
+/// The entry with exactly that name.
+pub(super) fn find(tools: &[RawJson], name: &str) -> Option<RawJson> {
+    tools.iter().find(|tool| Fields::parse(tool.as_str()).is_some_and(|fields| fields.is_text("name", name))).cloned()
+}
+
+fn name_of(tool: &RawJson) -> Option<String> {
+    let fields = Fields::parse(tool.as_str())?;
+    fields.text("name", appduct_proto::wire::Length::ANY).ok().map(std::borrow::Cow::into_owned)
+}
+
+fn groups_unsupported() -> Failure {
+    Failure::connection(
+        "The running daemon does not support tool groups: it is older than this command. Run `appduct daemon stop` and try \
+         again, or pass \"--daemon-restart\".",
+    )
+    .with_hint("Stopping it ends its live sessions and pending links.")
+}

@@ -1,0 +1,192 @@
+//! What a command found out: data, with no words and no layout.
+
+use appduct_proto::wire::RawJson;
+use appduct_rpc::methods::{LinkEndpoint, Policy, Session, ToolGroup};
+use serde::{Serialize, Serializer};
+
+/// What a command found out. Serialises as the `data` of the JSON output.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Report {
+    Link(Link),
+    Sessions(Sessions),
+    Tools(Tools),
+    Groups(Groups),
+    /// One tool's entry as the daemon gives it.
+    Tool(RawJson),
+    /// A tool's result, as the app wrote it.
+    Called(RawJson),
+    Revoked(Revoked),
+    DaemonRunning(DaemonRunning),
+    DaemonStarted(DaemonStarted),
+    DaemonStopped(DaemonStopped),
+    DaemonStatus(Box<DaemonStatus>),
+}
+
+/// A minted link.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Link {
+    pub(crate) session_id: String,
+    /// A secret until it is claimed.
+    pub(crate) deep_link: String,
+    pub(crate) endpoint: LinkEndpoint,
+    /// Unix seconds.
+    pub(crate) expires_at: u64,
+    pub(crate) pin: String,
+    /// Whether to draw the link.
+    #[serde(skip)]
+    pub(crate) qr: bool,
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("session_id", &self.session_id).finish_non_exhaustive()
+    }
+}
+
+/// The live sessions, and when they were looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Sessions {
+    pub(crate) sessions: Vec<Session>,
+    /// Milliseconds since the Unix epoch.
+    pub(crate) now_ms: i64,
+}
+
+impl Serialize for Sessions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.sessions.serialize(serializer)
+    }
+}
+
+/// A page of a session's tools, with what was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Tools {
+    pub(crate) tools: Vec<RawJson>,
+    /// How many match before paging.
+    pub(crate) total: u64,
+    /// The whole registry; an old daemon reports none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) groups: Option<Vec<ToolGroup>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) group: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) filter: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) offset: Option<u64>,
+    /// Whether to show each tool in full.
+    #[serde(skip)]
+    pub(crate) full: bool,
+}
+
+/// The groups of a session's tools.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Groups {
+    pub(crate) groups: Vec<ToolGroup>,
+    /// The size of the registry.
+    pub(crate) total: u64,
+}
+
+/// What an app says of a running call.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+pub(crate) struct Step {
+    /// Any number; 0 to 1 by custom.
+    #[serde(default)]
+    pub(crate) progress: Option<f64>,
+    #[serde(default)]
+    pub(crate) message: Option<String>,
+}
+
+/// `{"ok":true}`
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Revoked {
+    pub(crate) ok: bool,
+}
+
+/// A daemon that runs in this process.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DaemonRunning {
+    pub(crate) daemon: RunningDaemon,
+}
+
+/// The daemon of this process.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct RunningDaemon {
+    pub(crate) pid: u32,
+    pub(crate) state_dir: String,
+    pub(crate) socket_path: String,
+}
+
+/// A daemon that is up.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DaemonStarted {
+    pub(crate) daemon: StartedDaemon,
+}
+
+/// The daemon that is up.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StartedDaemon {
+    pub(crate) pid: u32,
+    pub(crate) wss_port: u16,
+    pub(crate) started_at: String,
+}
+
+/// A daemon that was told to go.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct DaemonStopped {
+    pub(crate) daemon: StoppedDaemon,
+}
+
+/// How a daemon was told to go.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct StoppedDaemon {
+    pub(crate) ok: bool,
+    pub(crate) method: &'static str,
+}
+
+/// A daemon's state.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DaemonStatus {
+    /// Only where its version is not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) warning: Option<String>,
+    pub(crate) daemon: StatusDaemon,
+    pub(crate) policy: Policy,
+    pub(crate) audit: StatusAudit,
+}
+
+/// A daemon's own figures. An older daemon reports fewer.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StatusDaemon {
+    pub(crate) version: String,
+    pub(crate) pid: u32,
+    pub(crate) started_at: String,
+    pub(crate) wss_port: u16,
+    pub(crate) pinned_keys: Vec<String>,
+    pub(crate) session_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) uptime_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calls_served: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resident_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) open_sockets: Option<u64>,
+}
+
+/// A daemon's audit log.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StatusAudit {
+    pub(crate) path: String,
+    pub(crate) failed_writes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failed_prunes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retention_days: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes: Option<u64>,
+}

@@ -1,0 +1,130 @@
+//! One run of the command: parse, settle, do, print, exit.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use jiff::Timestamp;
+
+use crate::args::{Args, GlobalArgs, how_to_use, refusal};
+use crate::commands::{self, Stage};
+use crate::env::Env;
+use crate::error::Failure;
+use crate::render::{self, Meta, Progress};
+use crate::report::{Report, Step};
+use crate::settings::{Output, ProgressMode, Settings, Terminals, Verb, command_words};
+
+/// Runs the command line `argv`, the program's name first.
+pub(crate) fn run(argv: &[OsString]) -> ExitCode {
+    let started = Instant::now();
+    let env = Env::read();
+    let terminals = Terminals { stdout: io::stdout().is_terminal(), stderr: io::stderr().is_terminal() };
+    let args = match Args::try_parse_from(argv) {
+        Ok(args) => args,
+        Err(error) => {
+            let output = Output::resolve(&GlobalArgs::by_presence(argv), &env, terminals);
+            if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+                return help(&error.render(), output);
+            }
+            let refusal = refusal(&error, argv);
+            return Console::new(output, refusal.command, started).fail(&refusal.failure);
+        }
+    };
+    let (global, command) = args.into_parts();
+    let output = Output::resolve(&global, &env, terminals);
+    let Some(command) = command else {
+        return help(&<Args as clap::CommandFactory>::command().render_help(), output);
+    };
+    let mut console = Console::new(output, command_words(&command), started);
+    match Settings::resolve(&global, command, &env, output, terminals) {
+        Ok(settings) => console.command(&settings),
+        Err(failure) => console.fail(&with_help(failure, &console.command)),
+    }
+}
+
+/// A refused line says at least where its command is explained.
+fn with_help(failure: Failure, command: &str) -> Failure {
+    match failure.hint {
+        Some(_) => failure,
+        None => failure.with_hint(how_to_use(command)),
+    }
+}
+
+fn help(text: &clap::builder::StyledStr, output: Output) -> ExitCode {
+    let text = if output.color_stdout { text.ansi().to_string() } else { text.to_string() };
+    write(&mut io::stdout().lock(), &text);
+    ExitCode::SUCCESS
+}
+
+/// The standard streams, and what a run prints on them.
+struct Console {
+    output: Output,
+    command: String,
+    started: Instant,
+    progress: Progress,
+    /// Whether stdout has its one document already.
+    has_announced: bool,
+}
+
+impl Console {
+    fn new(output: Output, command: String, started: Instant) -> Self {
+        Self { output, command, started, progress: Progress::new(ProgressMode::None), has_announced: false }
+    }
+
+    fn command(&mut self, settings: &Settings) -> ExitCode {
+        if let Verb::Call(call) = &settings.verb {
+            self.progress = Progress::new(call.progress);
+        }
+        let outcome = commands::run(settings, self);
+        self.progress.finish();
+        match outcome {
+            Ok(report) => {
+                if let Some(report) = report {
+                    self.announce(&report);
+                }
+                ExitCode::SUCCESS
+            }
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    fn fail(&self, failure: &Failure) -> ExitCode {
+        let text = render::failure(failure, self.meta().as_ref(), self.output);
+        if self.output.json && !self.has_announced {
+            write(&mut io::stdout().lock(), &text);
+        } else {
+            write(&mut io::stderr().lock(), &text);
+        }
+        ExitCode::from(failure.kind.exit_code())
+    }
+
+    fn meta(&self) -> Option<Meta> {
+        self.output.verbose.then(|| Meta::new(&self.command, Timestamp::now(), self.started.elapsed()))
+    }
+}
+
+impl Stage for Console {
+    fn announce(&mut self, report: &Report) {
+        self.has_announced = true;
+        let text = render::success(report, self.meta().as_ref(), self.output);
+        write(&mut io::stdout().lock(), &text);
+    }
+
+    fn notice(&mut self, text: &str) {
+        if !self.output.json {
+            write(&mut io::stderr().lock(), &render::notice(text, self.output));
+        }
+    }
+
+    fn progress(&mut self, step: &Step) {
+        self.progress.show(step);
+    }
+}
+
+/// Writes what a reader may have stopped to read: that is the reader's business and no failure of the command.
+fn write(stream: &mut impl Write, text: &str) {
+    drop(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()));
+}

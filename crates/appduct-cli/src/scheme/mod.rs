@@ -1,0 +1,103 @@
+//! The app's link scheme: the first place that names one.
+
+mod config;
+mod gradle;
+mod manifest;
+mod plist;
+mod probes;
+mod project_yml;
+
+use std::path::Path;
+
+use appduct_proto::wire::DeepLink;
+
+use crate::error::Failure;
+use crate::settings::{LinkSettings, Settings};
+
+/// A scheme and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    scheme: String,
+    origin: String,
+}
+
+/// Where a scheme may stand.
+struct Places<'a> {
+    cwd: &'a Path,
+    home: Option<&'a Path>,
+    state_dir: &'a Path,
+    state_config: &'a Path,
+}
+
+/// The scheme to use. The line and the environment come first, then configuration files, then the project's own files.
+pub(crate) fn resolve(settings: &Settings, link: &LinkSettings) -> Result<String, Failure> {
+    for (scheme, origin) in [(&link.scheme_flag, "--scheme"), (&link.scheme_env, "APPDUCT_SCHEME")] {
+        if let Some(scheme) = scheme {
+            return checked(Found { scheme: scheme.clone(), origin: origin.to_owned() });
+        }
+    }
+    let cwd = std::env::current_dir()
+        .map_err(|error| Failure::internal(format!("The current directory cannot be told: {error}.")))?;
+    let state_config = settings.state_dir.config();
+    in_files(&Places {
+        cwd: &cwd,
+        home: settings.home.as_deref(),
+        state_dir: settings.state_dir.root(),
+        state_config: &state_config,
+    })
+}
+
+fn in_files(places: &Places<'_>) -> Result<String, Failure> {
+    let project = config::in_project(places)?;
+    let found = match project.found {
+        Some(found) => Some(found),
+        None => match config::in_state(places.state_config)? {
+            Some(found) => Some(found),
+            None => probes::run(places.cwd)?,
+        },
+    };
+    match found {
+        Some(found) => checked(found),
+        None => Err(nowhere(places, &project.looked_at)),
+    }
+}
+
+fn checked(found: Found) -> Result<String, Failure> {
+    if DeepLink::is_scheme(&found.scheme) {
+        return Ok(found.scheme);
+    }
+    let quoted = serde_json::to_string(&found.scheme).unwrap_or_default();
+    Err(Failure::usage(format!(
+        "Invalid deep-link scheme {quoted} (from {}): it must be a letter followed by letters, digits, \"+\", \".\" or \"-\", \
+         without \"://\".",
+        found.origin
+    )))
+}
+
+fn nowhere(places: &Places<'_>, project_configs: &[String]) -> Failure {
+    let cwd = places.cwd.display();
+    let projects = if project_configs.is_empty() {
+        format!(".appduct/config.json (searched upwards from {cwd})")
+    } else {
+        project_configs.join(", ")
+    };
+    let tried = [
+        "the --scheme flag".to_owned(),
+        "the APPDUCT_SCHEME environment variable".to_owned(),
+        projects,
+        format!("{} (\"scheme\")", places.state_config.display()),
+        format!("{cwd}/app.json (\"expo.scheme\")"),
+        format!("{cwd}/app/build.gradle.kts, {cwd}/app/build.gradle (manifestPlaceholders \"appductScheme\")"),
+        format!("{cwd}/app/src/main/AndroidManifest.xml (android:scheme of a VIEW intent filter)"),
+        format!("Info.plist at most two directories below {cwd} (\"CFBundleURLSchemes\")"),
+        format!("{cwd}/project.yml (\"CFBundleURLSchemes\")"),
+    ];
+    let tried: Vec<_> = tried.iter().enumerate().map(|(at, place)| format!("  {}. {place}", at + 1)).collect();
+    Failure::usage(format!("No deep-link scheme found. Tried:\n{}", tried.join("\n"))).with_hint(
+        "Pass `--scheme <scheme>`, set APPDUCT_SCHEME, set expo.scheme in app.json, or record {\"scheme\":\"<scheme>\"} in \
+         .appduct/config.json.",
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! What the line, the environment and the terminal mean together. Every check that needs no daemon is made here.
+
+mod invoke;
+mod tools;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use appduct_rpc::{StateDir, version_guard};
+
+use crate::args::{Args, ColorWhen, Command, DaemonAction, GlobalArgs, LinkArgs, RevokeArgs, SessionsVerb};
+use crate::env::Env;
+use crate::error::Failure;
+
+pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, ProgressMode};
+pub(crate) use tools::{ListQuery, Target, ToolsSettings, View, only_a_listing};
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// One JSON document instead of text for people.
+    pub(crate) json: bool,
+    /// JSON over several lines.
+    pub(crate) pretty: bool,
+    /// With the meta block.
+    pub(crate) verbose: bool,
+    /// Colour on stdout.
+    pub(crate) color_stdout: bool,
+    /// Colour on stderr.
+    pub(crate) color_stderr: bool,
+}
+
+/// Which of the standard streams are terminals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terminals {
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+}
+
+impl Output {
+    /// How to print, by the flags, the environment and the terminals.
+    pub(crate) fn resolve(global: &GlobalArgs, env: &Env, terminals: Terminals) -> Self {
+        let color = |is_terminal| color(global, env, is_terminal);
+        Self {
+            json: global.json,
+            pretty: global.pretty,
+            verbose: global.verbose,
+            color_stdout: color(terminals.stdout),
+            color_stderr: color(terminals.stderr),
+        }
+    }
+}
+
+/// The flags first, then `NO_COLOR`, then the variables that force colour, then the terminal.
+fn color(global: &GlobalArgs, env: &Env, is_terminal: bool) -> bool {
+    if global.no_color {
+        return false;
+    }
+    match global.color {
+        Some(ColorWhen::Always) => true,
+        Some(ColorWhen::Never) => false,
+        Some(ColorWhen::Auto) | None if env.no_color => false,
+        Some(ColorWhen::Auto) | None => env.force_color || (is_terminal && !env.dumb_terminal),
+    }
+}
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) state_dir: StateDir,
+    /// The flag that says whether an older daemon is replaced whatever is lost.
+    daemon_restart_flag: Option<bool>,
+    daemon_restart_env: Option<OsString>,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Verb {
+    Link(LinkSettings),
+    Ls,
+    Tools(ToolsSettings),
+    Call(CallSettings),
+    Revoke { selector: Option<String> },
+    Daemon(DaemonAction),
+    Playground { link: Option<String> },
+}
+
+/// What to mint.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkSettings {
+    pub(crate) scheme_flag: Option<String>,
+    pub(crate) scheme_env: Option<String>,
+    /// Seconds.
+    pub(crate) ttl: Option<u64>,
+    pub(crate) qr: bool,
+}
+
+/// The words of a command, for the meta block of what goes wrong with its arguments.
+pub(crate) fn command_words(command: &Command) -> String {
+    match command {
+        Command::Link(_) => "link",
+        Command::Ls(_) => "ls",
+        Command::Tools(tools) => tools::command_words(tools),
+        Command::Invoke(_) => "invoke",
+        Command::Revoke(_) => "revoke",
+        Command::Daemon(daemon) => match daemon.action {
+            DaemonAction::Run => "daemon run",
+            DaemonAction::Start => "daemon start",
+            DaemonAction::Stop => "daemon stop",
+            DaemonAction::Status => "daemon status",
+        },
+        Command::Playground(_) => "playground",
+        Command::Sessions(sessions) => match sessions.verb {
+            SessionsVerb::Ls(_) => "sessions ls",
+            SessionsVerb::Revoke(_) => "sessions revoke",
+            SessionsVerb::Link(_) => "sessions link",
+        },
+    }
+    .to_owned()
+}
+
+impl Settings {
+    /// Checks everything that can be checked without a daemon.
+    pub(crate) fn resolve(
+        global: &GlobalArgs,
+        command: Command,
+        env: &Env,
+        output: Output,
+        terminals: Terminals,
+    ) -> Result<Self, Failure> {
+        let words = command_words(&command);
+        let verb = match command {
+            Command::Link(args) => Verb::Link(link(args, env)?),
+            Command::Ls(_) => Verb::Ls,
+            Command::Tools(args) => tools::resolve(args, output, terminals)?,
+            Command::Invoke(args) => {
+                Verb::Call(invoke::resolve("invoke", args.words, args.session, args.flags, output, terminals)?)
+            }
+            Command::Revoke(args) => revoke(args, &words)?,
+            Command::Daemon(args) => Verb::Daemon(args.action),
+            Command::Playground(args) => Verb::Playground { link: args.link },
+            Command::Sessions(args) => match args.verb {
+                SessionsVerb::Ls(_) => Verb::Ls,
+                SessionsVerb::Revoke(args) => revoke(args, &words)?,
+                SessionsVerb::Link(args) => Verb::Link(link(args, env)?),
+            },
+        };
+        let daemon_restart = match (global.daemon_restart, global.no_daemon_restart) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        };
+        let state_dir = state_dir(global, env)?;
+        Ok(Self {
+            state_dir,
+            daemon_restart_flag: daemon_restart,
+            daemon_restart_env: env.daemon_restart.clone(),
+            home: env.home.clone(),
+            verb,
+        })
+    }
+
+    /// Whether an older daemon is replaced whatever is lost: by the flag, the environment or the configuration.
+    pub(crate) fn replaces_older_daemons(&self) -> bool {
+        version_guard::force(self.daemon_restart_flag, self.daemon_restart_env.as_deref(), &self.state_dir)
+    }
+}
+
+impl Args {
+    /// The parts of a parsed line.
+    pub(crate) fn into_parts(self) -> (GlobalArgs, Option<Command>) {
+        (self.global, self.command)
+    }
+}
+
+fn state_dir(global: &GlobalArgs, env: &Env) -> Result<StateDir, Failure> {
+    let named = StateDir::resolve(
+        global.state_dir.as_deref(),
+        env.state_dir.as_deref().map(Path::as_os_str),
+        env.home.as_deref(),
+    )?;
+    // A daemon that is started from here is told the path, and need not share this directory.
+    let path = std::path::absolute(named.root()).map_err(|error| {
+        Failure::internal(format!("The state directory {} cannot be used: {error}.", named.root().display()))
+    })?;
+    Ok(StateDir::new(path))
+}
+
+fn link(args: LinkArgs, env: &Env) -> Result<LinkSettings, Failure> {
+    Ok(LinkSettings {
+        ttl: positive("--ttl", &args.ttl)?,
+        scheme_flag: args.scheme.filter(|scheme| !scheme.is_empty()),
+        scheme_env: env.scheme.clone(),
+        qr: args.qr,
+    })
+}
+
+fn revoke(args: RevokeArgs, command: &str) -> Result<Verb, Failure> {
+    selector(args.session, args.words, command).map(|selector| Verb::Revoke { selector })
+}
+
+/// A session that is named by `--session` or by the only word.
+fn selector(session: Option<String>, words: Vec<String>, command: &str) -> Result<Option<String>, Failure> {
+    let mut named = session.into_iter().chain(words);
+    let selector = named.next();
+    match named.next() {
+        Some(_) => Err(Failure::usage(format!("Usage: {command} [selector] (too many arguments)."))
+            .with_hint("Run `appduct ls` to see the live sessions.")),
+        None => Ok(selector),
+    }
+}
+
+/// The value of an option that takes a whole number greater than zero; given more than once is wrong.
+fn positive(option: &str, values: &[String]) -> Result<Option<u64>, Failure> {
+    integer(option, values, 1)
+}
+
+/// The value of an option that takes a whole number, zero or greater; given more than once is wrong.
+fn non_negative(option: &str, values: &[String]) -> Result<Option<u64>, Failure> {
+    integer(option, values, 0)
+}
+
+fn integer(option: &str, values: &[String], least: u64) -> Result<Option<u64>, Failure> {
+    let number = match values {
+        [] => return Ok(None),
+        [value] => whole(value).filter(|number| *number >= least),
+        _ => None,
+    };
+    number.map(Some).ok_or_else(|| Failure::usage(crate::args::value_required(option)))
+}
+
+/// A decimal number that is whole, `1e3` included, up to 2^53.
+fn whole(text: &str) -> Option<u64> {
+    const MAX: f64 = 9_007_199_254_740_992.0;
+    let plain = text.trim();
+    if !plain.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-')) {
+        return None;
+    }
+    let number: f64 = plain.parse().ok()?;
+    if number.fract() != 0.0 || !(0.0..=MAX).contains(&number) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked right above")]
+    Some(number as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(values: &[&str]) -> Vec<String> {
+        values.iter().map(|&value| value.to_owned()).collect()
+    }
+
+    #[test]
+    fn whole_numbers_in_any_decimal_form_pass() {
+        for (text, number) in [("60", 60), ("1e3", 1000), ("007", 7), ("2.0", 2), ("+5", 5)] {
+            assert_eq!(positive("--limit", &values(&[text])).unwrap(), Some(number), "{text}");
+        }
+        assert_eq!(non_negative("--offset", &values(&["0"])).unwrap(), Some(0));
+        assert_eq!(positive("--limit", &[]).unwrap(), None);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["0", "-1", "1.5", "abc", "", "inf", "NaN", "0x10", "1e400", "--json"] {
+            let failure = positive("--limit", &values(&[text])).unwrap_err();
+            assert_eq!(failure.message, "\"--limit\" must be a positive integer.", "{text}");
+        }
+        assert!(positive("--limit", &values(&["1", "2"])).is_err());
+        let failure = non_negative("--offset", &values(&["-1"])).unwrap_err();
+        assert_eq!(failure.message, "\"--offset\" must be a non-negative integer.");
+    }
+
+    #[test]
+    fn colour_follows_the_flags_then_the_environment_then_the_terminal() {
+        let plain = Env::default();
+        let no = Env { no_color: true, force_color: true, ..Env::default() };
+        let force = Env { force_color: true, ..Env::default() };
+        let dumb = Env { dumb_terminal: true, ..Env::default() };
+        let flag = |color| GlobalArgs { color, ..GlobalArgs::default() };
+        let auto = flag(None);
+        let off = GlobalArgs { no_color: true, color: Some(ColorWhen::Always), ..GlobalArgs::default() };
+        for (global, env, is_terminal, expected) in [
+            (&auto, &plain, true, true),
+            (&auto, &plain, false, false),
+            (&auto, &no, true, false),
+            (&auto, &force, false, true),
+            (&auto, &dumb, true, false),
+            (&flag(Some(ColorWhen::Auto)), &plain, true, true),
+            (&flag(Some(ColorWhen::Always)), &no, false, true),
+            (&flag(Some(ColorWhen::Never)), &force, true, false),
+            (&off, &force, true, false),
+        ] {
+            assert_eq!(color(global, env, is_terminal), expected, "{global:?} {env:?} {is_terminal}");
+        }
+    }
+}
