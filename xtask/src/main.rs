@@ -1,2 +1,64 @@
-//! placeholder
-fn main() {}
+//! The project's own commands. `cargo xtask --help` lists them.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "every command here talks to the person who typed it")]
+
+mod ci;
+mod demo;
+mod process;
+mod test;
+mod tidy;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own commands", disable_help_subcommand = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs everything that must be green, or the named steps
+    #[command(after_help = ci::steps_help())]
+    Ci {
+        /// Steps to run; all of them if none is named
+        #[arg(value_parser = ci::step_names())]
+        steps: Vec<String>,
+    },
+    /// Runs every test of the project, or the named suites, installing what they need
+    #[command(after_help = test::suites_help())]
+    Test {
+        /// Suites to run; all of them if none is named
+        #[arg(value_parser = test::suite_names())]
+        suites: Vec<String>,
+    },
+    /// Checks the rules that no compiler checks
+    #[command(after_help = tidy::rules_help())]
+    Tidy,
+    /// Shows the whole loop: a daemon, an app, and the commands that reach its tools
+    Demo,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = Workspace::find().and_then(|workspace| match args.command {
+        Command::Ci { steps } => ci::run(&workspace, &steps),
+        Command::Test { suites } => test::run(&workspace, &suites),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Demo => demo::run(&workspace),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Running other programs.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+
+/// Runs `command` to its end, its output going where ours goes.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("could not start {}", words(command)))?;
+    ensure!(status.success(), "{} ended with {status}", words(command));
+    Ok(())
+}
+
+/// Runs `command` to its end and returns what it printed.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    command.stderr(Stdio::inherit());
+    let output = command.output().with_context(|| format!("could not start {}", words(command)))?;
+    ensure!(output.status.success(), "{} ended with {}", words(command), output.status);
+    String::from_utf8(output.stdout).with_context(|| format!("{} printed no UTF-8", words(command)))
+}
+
+/// The command as a person would type it.
+pub(crate) fn words(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let args = command.get_args().map(|word| word.to_string_lossy());
+    std::iter::once(program.to_string_lossy()).chain(args).collect::<Vec<_>>().join(" ")
+}
