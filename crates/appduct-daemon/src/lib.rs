@@ -5,13 +5,16 @@
 //! commands of the host. Every file is under the state directory.
 
 mod address;
+mod audit;
 mod clock;
 pub mod config;
 mod control;
 mod dir;
 mod error;
 mod event_loop;
+mod events_log;
 mod handlers;
+mod journal;
 mod key;
 mod leaf;
 mod links;

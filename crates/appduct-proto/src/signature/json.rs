@@ -27,7 +27,7 @@ pub(super) fn entries(raw: &RawValue) -> Option<Vec<(Text<'_>, &RawValue)>> {
             entries.push((key, value));
         }
     }
-    entries.sort_by_key(|(key, _)| array_index(key).map_or((true, 0), |index| (false, index)));
+    entries.sort_by_key(|(key, _)| key.array_index().map_or((true, 0), |index| (false, index)));
     Some(entries)
 }
 
@@ -95,11 +95,4 @@ impl Start {
     fn separator(&mut self, place: usize) -> fmt::Result {
         if place > 0 { self.write_char(',') } else { Ok(()) }
     }
-}
-
-/// The number that JavaScript takes `key` for: `0` to `4294967294` in their shortest form.
-fn array_index(key: &Text<'_>) -> Option<u32> {
-    let text = std::str::from_utf8(key.as_bytes()).ok()?;
-    let canonical = text == "0" || (!text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()));
-    text.parse().ok().filter(|&index| canonical && index < u32::MAX)
 }

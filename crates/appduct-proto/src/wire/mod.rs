@@ -6,6 +6,7 @@
 //! field that is decoded becomes U+FFFD.
 
 mod bootstrap;
+mod canonical;
 mod close;
 mod device;
 mod entries;

@@ -1,6 +1,7 @@
 //! JSON strings as JavaScript has them: any row of UTF-16 units, lone surrogates included.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt::{self, Write};
 
 use serde::de::Visitor;
@@ -20,9 +21,14 @@ enum Piece<'a> {
 impl<'a> Text<'a> {
     /// The content of `raw`; `None` unless that is a string.
     pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
-        let content = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+        Self::of_json(raw.get())
+    }
+
+    /// The content of the string that the JSON text `json` is; `None` unless it is one.
+    pub(crate) fn of_json(json: &'a str) -> Option<Self> {
+        let content = json.strip_prefix('"')?.strip_suffix('"')?;
         if content.contains('\\') {
-            serde_json::from_str(raw.get()).ok()
+            serde_json::from_str(json).ok()
         } else {
             Some(Self(Cow::Borrowed(content.as_bytes())))
         }
@@ -31,6 +37,34 @@ impl<'a> Text<'a> {
     /// The bytes: UTF-8, in which a lone surrogate has its three-byte form.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The number that JavaScript takes the text for as a key: `0` to `4294967294` in their shortest form.
+    pub(crate) fn array_index(&self) -> Option<u32> {
+        let text = std::str::from_utf8(&self.0).ok()?;
+        let canonical = text == "0" || (!text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()));
+        text.parse().ok().filter(|&index| canonical && index < u32::MAX)
+    }
+
+    /// Compares as JavaScript does, unit by unit.
+    pub(crate) fn utf16_cmp(&self, other: &Self) -> Ordering {
+        let differ = self.0.iter().zip(other.0.iter()).find(|(a, b)| a != b);
+        match differ {
+            None => self.0.len().cmp(&other.0.len()),
+            // Below the surrogates the order of bytes is that of units.
+            Some((a, b)) if *a.max(b) < 0xED => a.cmp(b),
+            Some(_) => self.units().cmp(other.units()),
+        }
+    }
+
+    fn units(&self) -> impl Iterator<Item = u16> {
+        pieces(&self.0).flat_map(|piece| {
+            let (text, surrogate) = match piece {
+                Piece::Str(text) => (text, None),
+                Piece::Surrogate(unit) => ("", Some(unit)),
+            };
+            text.encode_utf16().chain(surrogate)
+        })
     }
 
     /// The text, with U+FFFD for each lone surrogate.
