@@ -21,6 +21,7 @@ mod links;
 mod lock;
 mod process;
 mod state;
+mod validation;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use jiff::civil::Date;
 use jiff::Span;
+use jiff::civil::Date;
 
 use super::day;
 use crate::journal::append;

@@ -100,7 +100,10 @@ mod tests {
     fn every_end_is_told_apart() {
         for (end, fields) in [
             (End::Error(ErrorType::ToolTimeout), r#""outcome":"error","errorType":"tool_timeout","durationMs""#),
-            (End::Error(ErrorType::ToolCancelled), r#""outcome":"cancelled","errorType":"tool_cancelled","durationMs""#),
+            (
+                End::Error(ErrorType::ToolCancelled),
+                r#""outcome":"cancelled","errorType":"tool_cancelled","durationMs""#,
+            ),
             (End::Denied(Denied::Policy), r#""outcome":"denied","deniedReason":"policy","durationMs""#),
             (
                 End::Denied(Denied::NoConsentChannel),

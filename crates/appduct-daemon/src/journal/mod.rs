@@ -31,7 +31,10 @@ pub(crate) struct Journal<T> {
 pub(crate) struct Full;
 
 enum Entry<T> {
-    Record { record: T, bytes: usize },
+    Record {
+        record: T,
+        bytes: usize,
+    },
     /// Everything before it is written.
     Mark(oneshot::Sender<()>),
 }
