@@ -45,9 +45,26 @@ impl Clock {
     }
 }
 
+/// ISO 8601 in UTC with milliseconds.
+pub(crate) fn iso(at: Timestamp) -> String {
+    calendar(at).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// The time for calendars. Beyond the calendar's end it is its end.
+pub(crate) fn calendar(at: Timestamp) -> jiff::Timestamp {
+    let ms = i64::try_from(at.0).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_iso_with_milliseconds() {
+        assert_eq!(iso(Timestamp(1_773_741_600_007)), "2026-03-17T10:00:00.007Z");
+        assert_eq!(iso(Timestamp(u64::MAX)).len(), "9999-12-31T23:59:59.999Z".len());
+    }
 
     #[test]
     fn both_scales_move_when_the_clock_is_put_forward() {

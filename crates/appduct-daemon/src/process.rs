@@ -6,6 +6,7 @@
 //! Down: calls end and sockets are told to close, ports close, what is queued is written, then the control socket's file
 //! goes, the pid file after it, the lock last. Clients rely on that order.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,13 +20,16 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
+use crate::audit::Audit;
 use crate::config::Config;
-use crate::event_loop::{self, Event, EventLoop, Mailbox};
+use crate::event_loop::{self, Event, EventLoop, Logs, Mailbox};
+use crate::events_log::EventsLog;
 use crate::key::HostKey;
 use crate::leaf::Leaf;
 use crate::links::{BindError, Bound, Doorway};
 use crate::lock::{self, Lock};
 use crate::state::{Facts, State};
+use crate::validation::Validation;
 use crate::{Options, Seams, StartError, Started, address, control, dir, links};
 
 /// How long close frames and replies may take to leave. Longer than any one connection may linger.
@@ -61,7 +65,7 @@ pub(crate) fn init_log() {
 struct Daemon {
     started: Started,
     mailbox: Mailbox,
-    owner: JoinHandle<()>,
+    owner: JoinHandle<Logs>,
     /// Both listeners' tasks.
     accepting: Vec<JoinHandle<()>>,
     /// Ends when every socket and connection is gone.
@@ -77,6 +81,10 @@ impl Daemon {
         let config = Config::load(state_dir)?;
         let lock = Lock::take(state_dir)?;
         let started = seams.clock.now();
+        let audit =
+            Audit::start(state_dir, config.audit_retention_days).map_err(StartError::io("start the audit log"))?;
+        let events_log = EventsLog::start(state_dir, config.events_log_max_bytes)
+            .map_err(StartError::io("start the log of events"))?;
         let key = HostKey::load_or_generate(&config.key_path)?;
         let pin = key.pin();
         // An address that is none is reported when a link needs it.
@@ -112,6 +120,10 @@ impl Daemon {
             leaf,
             facts: Facts { version: version.clone(), started, state_dir: state_dir.clone(), config, wss_port, pin },
             calls_served: 0,
+            in_flight: BTreeMap::new(),
+            validation: Validation::default(),
+            audit,
+            events_log,
         };
         let owner = tokio::spawn(EventLoop::new(state, seams.clock, &mailbox, events).run());
         tracing::info!(version, wss_port, %pin, "the daemon is up");
@@ -122,14 +134,14 @@ impl Daemon {
     /// Runs until the event loop has ended, then takes everything down.
     async fn run(self, mut signals: Signals) {
         let Self { started: _, mailbox, mut owner, accepting, mut all_gone, socket_file, lock } = self;
-        tokio::select! {
-            _ = &mut owner => {}
+        let logs = tokio::select! {
+            logs = &mut owner => logs,
             name = signals.first() => {
                 tracing::info!("{name}: the daemon goes");
                 mailbox.send(Event::Stop).await.ok();
-                owner.await.ok();
+                owner.await
             }
-        }
+        };
         for task in accepting {
             task.abort();
             // Its listener is closed when it has ended.
@@ -139,6 +151,10 @@ impl Daemon {
             tracing::warn!("some connections did not end in time");
         }
         drop(socket_file);
+        match logs {
+            Ok(logs) if timeout(FLUSH, logs.flush()).await.is_ok() => {}
+            Ok(_) | Err(_) => tracing::warn!("some lines of the logs were not written in time"),
+        }
         drop(lock);
         tracing::info!("the daemon is gone");
     }

@@ -1,12 +1,18 @@
 //! What the handlers work on. The event loop owns it; nobody else can reach it.
 
+use std::collections::BTreeMap;
+
 use appduct_proto::Now;
-use appduct_proto::host::Host;
+use appduct_proto::host::{CallId, Host};
 use appduct_proto::wire::Pin;
 use appduct_rpc::StateDir;
 
+use crate::audit::Audit;
 use crate::config::Config;
+use crate::events_log::EventsLog;
+use crate::handlers::InFlight;
 use crate::leaf::Leaf;
+use crate::validation::Validation;
 
 /// The daemon's state.
 #[derive(Debug)]
@@ -16,6 +22,11 @@ pub(crate) struct State {
     pub(crate) facts: Facts,
     /// Calls that have ended.
     pub(crate) calls_served: u64,
+    /// Calls whose callers wait.
+    pub(crate) in_flight: BTreeMap<CallId, InFlight>,
+    pub(crate) validation: Validation,
+    pub(crate) audit: Audit,
+    pub(crate) events_log: EventsLog,
 }
 
 /// What does not change while the daemon runs.

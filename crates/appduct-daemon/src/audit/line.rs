@@ -7,7 +7,7 @@ use appduct_proto::wire::{Object, RawJson};
 use appduct_rpc::ErrorType;
 use appduct_rpc::methods::Caller;
 
-use super::day;
+use crate::clock::iso;
 
 /// An attempted call.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl Attempt {
             End::Denied(Denied::NoConsentChannel) => ("denied", None, Some("no_consent_channel")),
         };
         Object::new()
-            .text("ts", &day::iso(self.at))
+            .text("ts", &iso(self.at))
             .text("sessionId", &self.session_id)
             .text("alias", &self.alias)
             .text("tool", &self.tool)

@@ -44,6 +44,10 @@ impl Clients {
         self.callers.extract_if(.., |_, caller| caller.client == client).map(|(call, _)| call).collect()
     }
 
+    pub(super) fn is_connected(&self, client: ClientId) -> bool {
+        self.connected.contains_key(&client)
+    }
+
     pub(super) fn reply(&self, client: ClientId, id: RawJson, result: Result<Reply, RpcError>, slot: Slot) {
         if let Some(connected) = self.connected.get(&client) {
             connected.handle.reply(id, result, slot);

@@ -8,18 +8,22 @@ mod devices;
 
 use std::time::Duration;
 
-use appduct_proto::host::{Output, SocketFault, SocketId, Transport};
+use appduct_proto::host::{self, CallId, EventBody, Output, SocketFault, SocketId, Transport};
 use appduct_proto::wire::{Close, RawJson, Received};
 use appduct_proto::{Moment, Now};
 use appduct_rpc::RpcError;
+use appduct_rpc::methods::ToolsCall;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
+use crate::audit::Audit;
 use crate::clock::Clock;
 use crate::control::{Client, ClientId, Slot};
-use crate::handlers::{self, Answer, Reply, Request, daemon_started};
+use crate::events_log::EventsLog;
+use crate::handlers::{self, Answer, Ended, Notification, Request, daemon_started};
 use crate::links::Outbox;
 use crate::state::State;
+use crate::validation::{Check, Verdict};
 use clients::Clients;
 use devices::Devices;
 
@@ -52,6 +56,10 @@ pub(crate) enum Event {
     ClientConnected { client: ClientId, handle: Client },
     /// A client asks for something.
     ClientRequest { client: ClientId, id: RawJson, request: Request, slot: Slot },
+    /// It is known whether the arguments of a call fit.
+    ArgsChecked { client: ClientId, id: RawJson, params: Box<ToolsCall>, slot: Slot, verdict: Verdict },
+    /// It is known whether the result of a call fits.
+    ResultChecked { call: CallId, verdict: Verdict },
     /// A client hung up.
     ClientGone { client: ClientId },
     /// The daemon is to go: a signal, or somebody asked for it and has heard the answer.
@@ -82,9 +90,12 @@ impl EventLoop {
 
     /// Runs until somebody stops the daemon. By then every call has ended and every socket has been told to close; dropping
     /// the loop lets the control connections go once what waits for them is written.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(mut self) -> Logs {
         let started = self.clock.now();
-        self.clients.publish_own(&daemon_started(&self.state.facts.version, started.wall));
+        let first = daemon_started(&self.state.facts.version, started.wall);
+        self.state.events_log.record(first.json().as_str().to_owned());
+        self.clients.publish_own(&first);
+        self.state.audit.prune_if_due(started);
         let mut until = self.settle(started);
         loop {
             let event = tokio::select! {
@@ -97,12 +108,16 @@ impl EventLoop {
                 until = self.settle(now);
             }
             self.state.leaf.renew_if_due(now.wall);
+            self.state.audit.prune_if_due(now);
             match event {
                 None => {}
                 Some(Event::Stop) => {
                     self.state.host.shutdown(now);
                     self.settle(now);
-                    return;
+                    for (call, result) in handlers::end_checks(&mut self.state, now) {
+                        self.clients.call_ended(&call, result);
+                    }
+                    return Logs { audit: self.state.audit, events_log: self.state.events_log };
                 }
                 Some(event) => {
                     self.apply(now, event);
@@ -128,6 +143,18 @@ impl EventLoop {
             }
             Event::ClientConnected { client, handle } => self.clients.insert(client, handle),
             Event::ClientRequest { client, id, request, slot } => self.request(now, client, id, request, slot),
+            Event::ArgsChecked { client, id, params, slot, verdict } => {
+                // Nobody waits for a call of a client that has hung up.
+                if self.clients.is_connected(client) {
+                    let answer = handlers::call(&mut self.state, now, *params, Some(verdict));
+                    self.answer(now, client, id, answer, slot);
+                }
+            }
+            Event::ResultChecked { call, verdict } => {
+                if let Some(result) = handlers::result_checked(&mut self.state, now, &call, verdict) {
+                    self.clients.call_ended(&call, result);
+                }
+            }
             Event::ClientGone { client } => self.hung_up(now, client),
             // Ends the loop before it gets here.
             Event::Stop => {}
@@ -135,7 +162,15 @@ impl EventLoop {
     }
 
     fn request(&mut self, now: Now, client: ClientId, id: RawJson, request: Request, slot: Slot) {
-        let result = match handlers::handle(&mut self.state, now, request) {
+        let answer = handlers::handle(&mut self.state, now, request);
+        self.answer(now, client, id, answer, slot);
+    }
+
+    fn answer(&mut self, now: Now, client: ClientId, id: RawJson, answer: Result<Answer, RpcError>, slot: Slot) {
+        let result = match answer {
+            Ok(Answer::AfterCheck { check, params }) => {
+                return self.check(check, move |verdict| Event::ArgsChecked { client, id, params, slot, verdict });
+            }
             Ok(Answer::AfterCall(call)) => return self.clients.await_call(call, client, id, slot),
             Ok(Answer::Subscribe(subscription)) => return self.clients.subscribe(client, id, subscription, slot),
             Ok(Answer::Shutdown) => return self.say_goodbye(client, id, slot),
@@ -161,6 +196,17 @@ impl EventLoop {
         });
     }
 
+    /// Has a value checked elsewhere; the verdict comes as an event.
+    fn check(&self, check: Check, event: impl FnOnce(Verdict) -> Event + Send + 'static) {
+        let (validation, mailbox) = (self.state.validation.clone(), self.mailbox.clone());
+        tokio::spawn(async move {
+            let verdict = validation.check(check).await;
+            if let Some(mailbox) = mailbox.upgrade() {
+                mailbox.send(event(verdict)).await.ok();
+            }
+        });
+    }
+
     /// Nobody waits for this client's calls any more.
     fn hung_up(&mut self, now: Now, client: ClientId) {
         for call in self.clients.remove(client) {
@@ -173,29 +219,57 @@ impl EventLoop {
     /// wants to be called next.
     fn settle(&mut self, now: Now) -> Option<Moment> {
         loop {
-            let until = self.drain();
+            let until = self.drain(now);
             let Some(overfull) = self.devices.take_overfull() else { return until };
             self.state.host.handle_fault(now, overfull, SocketFault::SendFailed);
         }
     }
 
-    fn drain(&mut self) -> Option<Moment> {
+    fn drain(&mut self, now: Now) -> Option<Moment> {
         loop {
             match self.state.host.poll_output() {
                 Output::Send { socket, text } => self.devices.send(socket, text),
                 Output::Ping { socket } => self.devices.ping(socket),
                 Output::Close { socket, close } => self.devices.close(socket, close),
                 Output::Terminate { socket } => self.devices.terminate(socket),
-                Output::Event(event) => self.clients.publish(&event),
+                Output::Event(event) => {
+                    self.log(&event);
+                    self.clients.publish(&event);
+                }
                 Output::CallFinished(finished) => {
-                    self.state.calls_served += 1;
                     let call = finished.call.clone();
-                    let result: Result<Reply, RpcError> = handlers::call_result(finished).map(Reply::CallResult);
-                    self.clients.call_ended(&call, result);
+                    match handlers::finished(&mut self.state, now, finished) {
+                        Ended::Answer(result) => self.clients.call_ended(&call, result),
+                        Ended::Check(check) => {
+                            self.check(check, move |verdict| Event::ResultChecked { call, verdict });
+                        }
+                    }
                 }
                 Output::Idle { until } => return until,
             }
         }
+    }
+
+    /// Writes an event down, unless an app posted it.
+    fn log(&mut self, event: &host::Event) {
+        if !matches!(event.body, EventBody::AppEvent { .. } | EventBody::AppEventPreview { .. }) {
+            self.state.events_log.record(Notification::of(event).json().as_str().to_owned());
+        }
+    }
+}
+
+/// The logs of a daemon that goes.
+#[derive(Debug)]
+pub(crate) struct Logs {
+    audit: Audit,
+    events_log: EventsLog,
+}
+
+impl Logs {
+    /// Waits until everything is written.
+    pub(crate) async fn flush(&self) {
+        self.audit.flush().await;
+        self.events_log.flush().await;
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use appduct_proto::Now;
 use appduct_proto::host::{self, Decision};
-use appduct_rpc::methods::{Audit, Policy, Status};
+use appduct_rpc::methods::{Policy, Status};
 
 use super::reply;
+use crate::clock::iso;
 use crate::config::decision_name;
 use crate::state::State;
 
@@ -16,21 +17,14 @@ pub(super) fn status(state: &State, now: Now) -> Status {
     Status {
         version: facts.version.clone(),
         pid: std::process::id(),
-        started_at: reply::iso(facts.started.wall),
+        started_at: iso(facts.started.wall),
         wss_port: facts.wss_port,
         web_port: None,
         pinned_keys: vec![facts.pin.to_string()],
         sessions: state.host.sessions().into_iter().map(reply::session).collect(),
         pending_links: Some(state.host.pending_links(now) as u64),
         policy: policy(&facts.config.policy),
-        audit: Audit {
-            path: facts.state_dir.audit().display().to_string(),
-            failed_writes: 0,
-            failed_prunes: Some(0),
-            retention_days: Some(facts.config.audit_retention_days),
-            files: None,
-            bytes: None,
-        },
+        audit: state.audit.status(),
         uptime_seconds: Some(now.mono.since(facts.started.mono).as_secs()),
         calls_served: Some(state.calls_served),
         calls_in_flight: Some(state.host.calls_in_flight() as u64),

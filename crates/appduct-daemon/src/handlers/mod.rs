@@ -2,6 +2,7 @@
 //!
 //! A request is checked and a reply is written on its connection's task; only the command itself runs in the event loop.
 
+mod call;
 mod daemon;
 mod events;
 mod link;
@@ -21,9 +22,10 @@ use appduct_rpc::methods::{
 use appduct_rpc::{RpcError, line};
 
 use crate::state::State;
+use crate::validation::Check;
 
+pub(crate) use call::{Ended, InFlight, call, end_checks, finished, result_checked};
 pub(crate) use notification::{Notification, daemon_started};
-pub(crate) use refusal::call_result;
 pub(crate) use reply::Reply;
 pub(crate) use subscription::Subscription;
 
@@ -68,6 +70,8 @@ pub(crate) enum Answer {
     Reply(Reply),
     /// It is answered when this call ends.
     AfterCall(CallId),
+    /// Its arguments are checked first; [`call()`] goes on with the verdict.
+    AfterCheck { check: Check, params: Box<ToolsCall> },
     /// It is answered, and from then on its connection gets notifications.
     Subscribe(Subscription),
     /// It is answered, and then the daemon goes.
@@ -84,7 +88,7 @@ pub(crate) fn handle(state: &mut State, now: Now, request: Request) -> Result<An
         Request::SessionsDescribe(params) => Reply::Session(Box::new(sessions::describe(state, &params)?)),
         Request::SessionsRevoke(params) => sessions::revoke(state, now, &params).map(|()| Reply::Done(Done::OK))?,
         Request::ToolsList(params) => Reply::Tools(tools::list(state, params)?),
-        Request::ToolsCall(params) => return tools::call(state, now, params).map(Answer::AfterCall),
+        Request::ToolsCall(params) => return call(state, now, params, None),
         Request::ToolsCancel(params) => Reply::Cancelled(tools::cancel(state, now, &params)?),
         Request::EventsSubscribe(params) => return Ok(Answer::Subscribe(Subscription::new(params))),
         Request::EventsSince(params) => Reply::EventPage(events::since(state, &params)?),

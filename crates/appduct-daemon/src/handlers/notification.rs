@@ -7,7 +7,8 @@ use appduct_rpc::line;
 use appduct_rpc::methods::{EventKind, EventNotification};
 
 use super::refusal::error_type;
-use super::reply::{iso, suspend_reason};
+use super::reply::suspend_reason;
+use crate::clock::iso;
 
 /// An event, ready to be sent.
 #[derive(Debug)]
@@ -43,16 +44,21 @@ impl<'a> Notification<'a> {
         self.kind
     }
 
-    /// The line to send.
-    pub(crate) fn line(&self) -> String {
-        let params = Object::new()
+    /// The event as one JSON object.
+    pub(crate) fn json(&self) -> RawJson {
+        Object::new()
             .text("kind", self.kind.as_str())
             .optional_text("sessionId", self.session_id)
             .optional_text("alias", self.alias)
             .raw("data", &self.data)
             .display("ts", self.ts.0)
-            .display("seq", self.seq);
-        line::event(&params.into_raw())
+            .display("seq", self.seq)
+            .into_raw()
+    }
+
+    /// The line to send.
+    pub(crate) fn line(&self) -> String {
+        line::event(&self.json())
     }
 
     /// For replies that hold events.

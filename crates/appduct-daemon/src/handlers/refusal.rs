@@ -56,7 +56,7 @@ pub(super) fn refused(facts: &Facts, refusal: Refusal) -> RpcError {
 }
 
 /// The answer to the caller of a call that has ended.
-pub(crate) fn call_result(finished: FinishedCall) -> Result<CallResult, RpcError> {
+pub(super) fn call_result(finished: FinishedCall) -> Result<CallResult, RpcError> {
     let FinishedCall { call, alias, tool, outcome, duration: _ } = finished;
     match outcome {
         Outcome::Result(result) => Ok(CallResult { result, call_id: call.0.to_string() }),

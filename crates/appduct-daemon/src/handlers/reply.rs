@@ -1,6 +1,5 @@
 //! Replies: from the host's data to what goes over the control socket.
 
-use appduct_proto::Timestamp;
 use appduct_proto::host::{DeclaredEventPage, EventsSince, ListedTool, SessionSummary, SuspendReason, ToolPage};
 use appduct_proto::wire::{Device, Fields, Object, RawJson};
 use appduct_rpc::RpcError;
@@ -10,6 +9,7 @@ use appduct_rpc::methods::{
 use serde::Serialize;
 
 use super::notification::Notification;
+use crate::clock::iso;
 use crate::config::decision_name;
 
 /// What a request is answered with.
@@ -78,13 +78,6 @@ pub(super) fn suspend_reason(reason: SuspendReason) -> &'static str {
     }
 }
 
-/// ISO 8601 in UTC with milliseconds. Times beyond the calendar's end show its end.
-pub(super) fn iso(at: Timestamp) -> String {
-    let ms = i64::try_from(at.0).unwrap_or(i64::MAX);
-    let time = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX);
-    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-}
-
 fn tools(page: ToolPage) -> Tools {
     Tools {
         tools: page.tools.iter().map(listed_tool).collect(),
@@ -147,12 +140,6 @@ mod tests {
             listed(r#"{"name":"a","description":"d"}"#),
             r#"{"name":"a","description":"d","group":null,"policy":"prompt"}"#
         );
-    }
-
-    #[test]
-    fn times_are_iso_with_milliseconds() {
-        assert_eq!(iso(Timestamp(1_773_741_600_007)), "2026-03-17T10:00:00.007Z");
-        assert_eq!(iso(Timestamp(u64::MAX)).len(), "9999-12-31T23:59:59.999Z".len());
     }
 
     #[test]

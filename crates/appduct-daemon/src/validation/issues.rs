@@ -16,13 +16,13 @@ const MAX_CHARS: usize = 300;
 
 /// One thing that is wrong with a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Issue {
+pub(super) struct Issue {
     /// Where in the value: a JSON pointer, cut where it is very long.
-    pub(crate) path: String,
+    pub(super) path: String,
     /// What is wrong, without the value itself, which may be a secret.
-    pub(crate) message: String,
+    pub(super) message: String,
     /// The keyword of the schema that says so.
-    pub(crate) keyword: String,
+    pub(super) keyword: String,
 }
 
 /// Everything wrong with a value, as far as it is told: at least one issue, at most 20.
@@ -47,8 +47,8 @@ impl Issues {
         }
     }
 
-    /// The issues.
-    pub(crate) fn list(&self) -> &[Issue] {
+    #[cfg(test)]
+    pub(super) fn list(&self) -> &[Issue] {
         &self.0
     }
 

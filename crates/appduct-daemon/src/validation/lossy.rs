@@ -46,7 +46,7 @@ fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
 /// The length of `\ud800`.
 const ESCAPE: usize = 6;
 
-/// The unit that `\uXXXX` at `at` stands for.
+/// The unit that the escape at `at` stands for.
 fn escaped_unit(json: &str, at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     u16::from_str_radix(digits, 16).ok()

@@ -26,7 +26,7 @@ use appduct_proto::wire::{MAX_FRAME_BYTES, RawJson, ToolDescriptor};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-pub(crate) use issues::{Issue, Issues};
+pub(crate) use issues::Issues;
 use meter::{Budget, Stopped, processor_time, within};
 use registrations::{Registrations, Slot, Use};
 use schema::Schema;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::issues::Issue;
 use super::*;
 
 fn tool(input: &Value) -> Arc<ToolDescriptor> {
@@ -21,7 +22,7 @@ async fn verdict_of(schema: &Value, value: &str) -> Verdict {
 async fn issues_of(schema: &Value, value: &str) -> Vec<Issue> {
     match verdict_of(schema, value).await {
         Verdict::Misfit(issues) => issues.list().to_vec(),
-        other => panic!("{other:?}"),
+        other @ (Verdict::Fits | Verdict::Unchecked) => panic!("{other:?}"),
     }
 }
 

@@ -6,10 +6,12 @@
     reason = "a test that cannot go on may panic, helpers included"
 )]
 
+mod audit;
 mod calls;
 mod claim;
 mod control;
 mod events;
+mod events_log;
 mod harness;
 mod hostility;
 mod process;
@@ -18,4 +20,5 @@ mod resume;
 mod slow_peers;
 mod start;
 mod tls;
+mod validation;
 mod websocket;
