@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// What the script of `appduct completions` sets.
+pub(crate) const COMPLETE: &str = "APPDUCT_COMPLETE";
+
 /// The environment, read once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Env {
@@ -18,6 +21,12 @@ pub(crate) struct Env {
     pub(crate) force_color: bool,
     /// `TERM` is `dumb`.
     pub(crate) dumb_terminal: bool,
+    /// `ANDROID_SERIAL` names the device that `adb` uses.
+    pub(crate) has_adb_serial: bool,
+    /// `APPDUCT_COMPLETE`: the shell whose completion asks; set by the script of `appduct completions`.
+    pub(crate) complete: Option<String>,
+    /// `_CLAP_COMPLETE_INDEX`: which word is completed; set by the script too, where the shell has words after it.
+    pub(crate) complete_index: Option<usize>,
     /// `HOME`: the default state directory is `.appduct` in it.
     pub(crate) home: Option<PathBuf>,
 }
@@ -34,6 +43,9 @@ impl Env {
             no_color: set("NO_COLOR").is_some(),
             force_color: on("FORCE_COLOR") || on("CLICOLOR_FORCE"),
             dumb_terminal: set("TERM").is_some_and(|value| value == "dumb"),
+            has_adb_serial: set("ANDROID_SERIAL").is_some(),
+            complete: set(COMPLETE).map(lossy),
+            complete_index: set("_CLAP_COMPLETE_INDEX").and_then(|index| index.to_str()?.parse().ok()),
             home: set("HOME").map(PathBuf::from),
         }
     }

@@ -19,6 +19,10 @@ pub(crate) enum Kind {
     Validation,
     /// The daemon cannot be reached, or is not the right one.
     Connection,
+    /// A claim about an artifact does not hold.
+    Assertion,
+    /// An artifact cannot be inspected.
+    Inspection,
     /// The daemon or the app said no.
     Remote(ErrorName),
 }
@@ -31,6 +35,8 @@ impl Kind {
             Self::Usage => "usage_error",
             Self::Validation => "validation_error",
             Self::Connection => "connection_error",
+            Self::Assertion => "assertion_error",
+            Self::Inspection => "inspection_error",
             Self::Remote(name) => name.as_str(),
         }
     }
@@ -42,6 +48,8 @@ impl Kind {
             Self::Usage => 64,
             Self::Validation => 65,
             Self::Connection => 70,
+            Self::Assertion => 3,
+            Self::Inspection => 66,
             Self::Remote(ErrorName::Known(kind)) => kind.exit_code(),
         }
     }
@@ -51,7 +59,12 @@ impl Kind {
         match self {
             Self::Remote(ErrorName::Known(kind)) => kind.hint(),
             Self::Connection => Some("Run `appduct daemon status` to see whether a daemon answers."),
-            Self::Internal | Self::Usage | Self::Validation | Self::Remote(ErrorName::Other(_)) => None,
+            Self::Internal
+            | Self::Usage
+            | Self::Validation
+            | Self::Assertion
+            | Self::Inspection
+            | Self::Remote(ErrorName::Other(_)) => None,
         }
     }
 }
@@ -207,7 +220,14 @@ mod tests {
 
     #[test]
     fn every_type_has_its_exit_status() {
-        for (kind, code) in [(Kind::Internal, 1), (Kind::Usage, 64), (Kind::Validation, 65), (Kind::Connection, 70)] {
+        for (kind, code) in [
+            (Kind::Internal, 1),
+            (Kind::Assertion, 3),
+            (Kind::Usage, 64),
+            (Kind::Validation, 65),
+            (Kind::Inspection, 66),
+            (Kind::Connection, 70),
+        ] {
             assert_eq!(kind.exit_code(), code, "{}", kind.as_str());
         }
         for (name, code) in [

@@ -3,10 +3,16 @@
 //! [`args`] is what was typed, [`settings`] what it means, [`commands`] turn it into requests and a [`report`], [`render`]
 //! turns that into text or JSON. [`run`] joins them.
 
+mod app_id;
 mod args;
 mod commands;
+mod complete;
+mod delivery;
+mod doctor;
 mod env;
 mod error;
+mod init;
+mod manual;
 mod playground;
 mod render;
 mod report;

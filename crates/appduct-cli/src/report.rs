@@ -1,8 +1,18 @@
 //! What a command found out: data, with no words and no layout.
 
+mod doctor;
+mod init;
+mod key;
+mod manual;
+
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::{LinkEndpoint, Policy, Session, ToolGroup};
 use serde::{Serialize, Serializer};
+
+pub(crate) use doctor::{Assertion, Diagnosis, Expected, Format, Platform};
+pub(crate) use init::{AppIds, Initialized, McpServerEntry};
+pub(crate) use key::Key;
+pub(crate) use manual::{Page, Pages, Script};
 
 /// What a command found out. Serialises as the `data` of the JSON output.
 #[derive(Clone, Debug, Serialize)]
@@ -21,6 +31,12 @@ pub(crate) enum Report {
     DaemonStarted(DaemonStarted),
     DaemonStopped(DaemonStopped),
     DaemonStatus(Box<DaemonStatus>),
+    Diagnosis(Diagnosis),
+    Initialized(Initialized),
+    Key(Key),
+    Script(Script),
+    Page(Page),
+    Pages(Pages),
 }
 
 /// A minted link.
@@ -34,9 +50,19 @@ pub(crate) struct Link {
     /// Unix seconds.
     pub(crate) expires_at: u64,
     pub(crate) pin: String,
+    /// Only where a device was told to open it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) delivery: Option<Delivery>,
     /// Whether to draw the link.
     #[serde(skip)]
     pub(crate) qr: bool,
+}
+
+/// A link that a device was told to open.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Delivery {
+    pub(crate) delivered: bool,
+    pub(crate) target: &'static str,
 }
 
 impl std::fmt::Debug for Link {

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use crate::args::{Args, GlobalArgs, how_to_use, refusal};
 use crate::commands::{self, Stage};
+use crate::complete;
 use crate::env::Env;
 use crate::error::Failure;
 use crate::render::{self, Meta, Progress};
@@ -21,6 +22,10 @@ use crate::settings::{Output, ProgressMode, Settings, Terminals, Verb, command_w
 pub(crate) fn run(argv: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let env = Env::read();
+    if let Some(shell) = &env.complete {
+        write(&mut io::stdout().lock(), &complete::answer(shell, argv, &env));
+        return ExitCode::SUCCESS;
+    }
     let terminals = Terminals { stdout: io::stdout().is_terminal(), stderr: io::stderr().is_terminal() };
     let args = match Args::try_parse_from(argv) {
         Ok(args) => args,

@@ -3,6 +3,8 @@
 //! A key file is PEM: PKCS#8, PKCS#1 or SEC1, not encrypted. RSA of 2048 to 8192 bits, EC P-256 and EC P-384 are taken. EC
 //! P-521 is not: the TLS library that the daemon is built on cannot sign with it.
 
+mod rsa;
+
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -150,25 +152,51 @@ fn what_it_is(key: &PrivateKeyDer<'_>) -> &'static str {
     }
 }
 
-/// Makes an ECDSA P-256 key at `path` (PKCS#8 PEM, mode 0600), parent directories included, and returns its pin.
+/// What kind of key to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// ECDSA P-256: what a daemon makes for itself.
+    EcP256,
+    /// RSA with 2048 bits and exponent 65537.
+    Rsa2048,
+}
+
+/// Makes an ECDSA P-256 key; see [`generate_key_of`].
+pub fn generate_key(path: &Path, force: bool) -> Result<Pin, KeyError> {
+    generate_key_of(KeyKind::EcP256, path, force)
+}
+
+/// Makes a key at `path` (PKCS#8 PEM, mode 0600), parent directories included, and returns its pin.
 ///
 /// An existing file is only replaced with `force`; without it the file appears whole or not at all, and nothing is ever
 /// overwritten.
-pub fn generate_key(path: &Path, force: bool) -> Result<Pin, KeyError> {
-    let generate = |error: rcgen::Error| KeyError::Generate(error.to_string());
-    let mut pair = rcgen::KeyPair::generate().map_err(generate)?;
-    let pem = Zeroizing::new(pair.serialize_pem());
-    let pin = Pin::of_spki(&rcgen::PublicKeyData::subject_public_key_info(&pair));
-    pair.zeroize();
+pub fn generate_key_of(kind: KeyKind, path: &Path, force: bool) -> Result<Pin, KeyError> {
+    refuse_existing(path, force)?;
+    let (pem, pin) = match kind {
+        KeyKind::EcP256 => generate_ec()?,
+        KeyKind::Rsa2048 => rsa::generate()?,
+    };
     write_key(path, pem.as_bytes(), force)?;
     Ok(pin)
 }
 
-fn write_key(path: &Path, pem: &[u8], force: bool) -> Result<(), KeyError> {
-    let io = |what| move |source| KeyError::Io { what, path: path.to_owned(), source };
+fn generate_ec() -> Result<(Zeroizing<String>, Pin), KeyError> {
+    let mut pair = rcgen::KeyPair::generate().map_err(|error| KeyError::Generate(error.to_string()))?;
+    let pem = Zeroizing::new(pair.serialize_pem());
+    let pin = Pin::of_spki(&rcgen::PublicKeyData::subject_public_key_info(&pair));
+    pair.zeroize();
+    Ok((pem, pin))
+}
+
+fn refuse_existing(path: &Path, force: bool) -> Result<(), KeyError> {
     if !force && path.symlink_metadata().is_ok() {
         return Err(KeyError::Exists { path: path.to_owned() });
     }
+    Ok(())
+}
+
+fn write_key(path: &Path, pem: &[u8], force: bool) -> Result<(), KeyError> {
+    let io = |what| move |source| KeyError::Io { what, path: path.to_owned(), source };
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(io("create the directory of"))?;
     }

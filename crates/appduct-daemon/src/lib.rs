@@ -30,7 +30,7 @@ use appduct_rpc::StateDir;
 
 pub use clock::Clock;
 pub use error::StartError;
-pub use key::{KeyError, generate_key};
+pub use key::{KeyError, KeyKind, generate_key, generate_key_of};
 
 /// What a daemon is started with.
 #[derive(Clone, Debug)]

@@ -60,6 +60,8 @@ mod handle;
 mod inert;
 #[cfg(all(feature = "enabled", not(feature = "noop")))]
 mod live;
+#[doc(hidden)]
+pub mod marker;
 mod registration;
 mod schema;
 mod tool;

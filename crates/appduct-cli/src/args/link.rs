@@ -1,6 +1,6 @@
 //! `link`
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 const AFTER: &str = "\
 The scheme is the first that is found: --scheme; $APPDUCT_SCHEME; \"scheme\" in .appduct/config.json here or in a directory \
@@ -26,4 +26,39 @@ pub(crate) struct LinkArgs {
     /// Draw the link as a QR code too
     #[arg(long)]
     pub(crate) qr: bool,
+
+    /// Open the link on a device: an Android device or emulator, a booted iOS simulator, or an iOS device
+    #[arg(long, value_name = "target")]
+    pub(crate) open: Option<OpenTarget>,
+
+    /// The device's serial or UDID; may be left out where one is there
+    #[arg(long, value_name = "id")]
+    pub(crate) device: Option<String>,
+
+    /// The app's id, for android and ios-device [default: appId in .appduct/config.json]
+    #[arg(long, value_name = "id")]
+    pub(crate) app_id: Option<String>,
+
+    /// End the app first if it runs, for ios-device
+    #[arg(long)]
+    pub(crate) relaunch: bool,
+}
+
+/// What to open a link on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OpenTarget {
+    Android,
+    IosSim,
+    IosDevice,
+}
+
+impl OpenTarget {
+    /// The name that people and programs see.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Android => "android",
+            Self::IosSim => "ios-sim",
+            Self::IosDevice => "ios-device",
+        }
+    }
 }

@@ -1,10 +1,14 @@
 //! What was typed: one file per verb, with no meaning given to any of it.
 
 mod daemon;
+mod doctor;
 mod global;
+mod init;
 mod invoke;
+mod keygen;
 mod link;
 mod listing;
+mod manual;
 mod playground;
 mod refusal;
 mod sessions;
@@ -13,17 +17,21 @@ mod tools;
 use clap::{Parser, Subcommand};
 
 pub(crate) use daemon::{DaemonAction, DaemonArgs};
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use global::{ColorWhen, GlobalArgs};
+pub(crate) use init::InitArgs;
 pub(crate) use invoke::{CallFlags, InvokeArgs, ProgressWhen};
-pub(crate) use link::LinkArgs;
+pub(crate) use keygen::{KeyType, KeygenArgs};
+pub(crate) use link::{LinkArgs, OpenTarget};
 pub(crate) use listing::ListingFlags;
+pub(crate) use manual::{CompletionsArgs, ManArgs, ShellName};
 pub(crate) use playground::PlaygroundArgs;
 pub(crate) use refusal::{how_to_use, refusal, value_required};
 pub(crate) use sessions::{LsArgs, RevokeArgs, SessionsArgs, SessionsVerb};
 pub(crate) use tools::ToolsArgs;
 
 const EXIT_CODES: &str = "\
-Exit status: 0 success, 1 internal error, 64 usage, 65 invalid input, 70 no daemon, 71 session, 72 tool, 77 policy.
+Exit status: 0 success, 1 internal error, 3 assertion, 64 usage, 65 invalid input, 66 not inspected, 70 no daemon, 71 session, 72 tool, 77 policy.
 
 First steps:
   appduct playground       run the demo app
@@ -72,6 +80,16 @@ pub(crate) enum Command {
     /// It has five tools: sum; call_count and reset_counter in the group counter; throwing_tool in diagnostics; slow_task
     /// in diagnostics/progress.
     Playground(PlaygroundArgs),
+    /// Record a project's link scheme and app ids in a file to commit
+    Init(InitArgs),
+    /// Tell whether a built app carries Appduct
+    Doctor(DoctorArgs),
+    /// Make a host key
+    Keygen(KeygenArgs),
+    /// Print a script that completes commands in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual
+    Man(ManArgs),
     /// The session commands in noun-verb form: sessions ls, revoke, link
     Sessions(SessionsArgs),
 }

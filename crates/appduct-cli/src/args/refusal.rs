@@ -13,7 +13,22 @@ const POSITIVE: &[&str] = &["--ttl", "--limit", "--timeout"];
 /// Options whose value is a whole number, zero or greater.
 const NON_NEGATIVE: &[&str] = &["--offset"];
 /// Options whose value is text that is taken as it is.
-const TEXT: &[&str] = &["--filter", "--group", "--session", "--state-dir", "--link", "--scheme", "--input"];
+const TEXT: &[&str] = &[
+    "--filter",
+    "--group",
+    "--session",
+    "--state-dir",
+    "--link",
+    "--scheme",
+    "--input",
+    "--open",
+    "--device",
+    "--app-id",
+    "--ios-app-id",
+    "--android-app-id",
+    "--out",
+    "--type",
+];
 
 /// A command line that was refused.
 #[derive(Debug)]
@@ -57,6 +72,9 @@ fn message(error: &clap::Error, words: &[String], argv: &[OsString]) -> String {
             None => value_required(&option),
             Some(value) => format!("\"{option}\" must be {}; got \"{value}\".", choices(error)),
         }
+    } else if kind == ErrorKind::MissingRequiredArgument {
+        let missing = context(error, ContextKind::InvalidArg).unwrap_or_default();
+        format!("Usage: {} {missing} ({missing} is required).", words.join(" "))
     } else if kind == ErrorKind::TooManyValues {
         format!("\"{}\" takes no value.", option_name(error))
     } else if kind == ErrorKind::InvalidUtf8 {
@@ -133,6 +151,7 @@ fn choices(error: &clap::Error) -> String {
         return "another value".to_owned();
     };
     match values.split_last() {
+        Some((last, [first])) => format!("{first} or {last}"),
         Some((last, rest)) if !rest.is_empty() => format!("{}, or {last}", rest.join(", ")),
         _ => values.concat(),
     }

@@ -1,15 +1,16 @@
 //! `daemon`
 
 use std::cmp::Ordering;
+use std::path::Path;
 
-use appduct_daemon::{Options, StartError, Started};
+use appduct_daemon::{KeyError, KeyKind, Options, StartError, Started};
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::{DaemonStatus as StatusRequest, Status};
 use appduct_rpc::version_guard::{self, Drift, Outcome};
 
 use super::control::Control;
 use super::{Stage, VERSION};
-use crate::args::DaemonAction;
+use crate::args::{DaemonAction, KeyType};
 use crate::error::{Failure, sentence};
 use crate::report::{
     DaemonRunning, DaemonStarted, DaemonStatus, DaemonStopped, Report, RunningDaemon, StartedDaemon, StatusAudit,
@@ -128,5 +129,19 @@ fn report(status: Status, warning: Option<String>) -> DaemonStatus {
             files: audit.files,
             bytes: audit.bytes,
         },
+    }
+}
+
+/// Makes a host key and returns its pin.
+pub(super) fn make_key(path: &Path, key_type: KeyType, force: bool) -> Result<String, Failure> {
+    let kind = match key_type {
+        KeyType::Ec => KeyKind::EcP256,
+        KeyType::Rsa => KeyKind::Rsa2048,
+    };
+    match appduct_daemon::generate_key_of(kind, path, force) {
+        Ok(pin) => Ok(pin.to_string()),
+        Err(error @ KeyError::Exists { .. }) => Err(Failure::usage(sentence(&error.to_string()))
+            .with_hint("Pass --force to replace it; apps that trust this key stop trusting this machine.")),
+        Err(error) => Err(Failure::internal(sentence(&error.to_string()))),
     }
 }

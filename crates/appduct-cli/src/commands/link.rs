@@ -5,23 +5,51 @@ use appduct_rpc::methods::LinkCreate;
 use super::Stage;
 use super::control::Control;
 use super::playground::deep_link;
+use crate::app_id::{self, AppPlatform};
+use crate::args::OpenTarget;
+use crate::delivery::{self, Opening, Processes};
 use crate::error::Failure;
-use crate::report::{Link, Report};
+use crate::report::{Delivery, Link, Report};
 use crate::scheme;
-use crate::settings::{LinkSettings, Settings};
+use crate::settings::{LinkSettings, OpenSettings, Settings};
 
-/// Mints a link for the app's scheme; nothing is minted where there is none.
+/// Mints a link for the app's scheme, and opens it where that was asked; nothing is minted where the scheme or the app's id
+/// is not known.
 pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stage) -> Result<Report, Failure> {
     let scheme = scheme::resolve(settings, link)?;
-    let request = LinkCreate { ttl_seconds: link.ttl, ..LinkCreate::default() };
+    let delivery = link.open.as_ref().map(|open| delivery(settings, open)).transpose()?;
+    let address = delivery.as_ref().and_then(delivery::Delivery::address_override);
+    let request =
+        LinkCreate { ttl_seconds: link.ttl, address_override: address.map(str::to_owned), ..LinkCreate::default() };
     let minted = Control::open(settings, stage)?.request(&request)?;
     let deep_link = deep_link(minted.deep_link_payload, &minted.pin, &scheme)?;
+    if let Some(delivery) = &delivery {
+        delivery.check_endpoint(&minted.endpoint.address)?;
+        delivery.open(Opening { link: &deep_link, port: minted.endpoint.port }, &Processes)?;
+    }
     Ok(Report::Link(Link {
         session_id: minted.session_id,
         deep_link,
         endpoint: minted.endpoint,
         expires_at: minted.expires_at,
         pin: minted.pin,
+        delivery: delivery.map(|delivery| Delivery { delivered: true, target: delivery.target.as_str() }),
         qr: link.qr,
     }))
+}
+
+fn delivery(settings: &Settings, open: &OpenSettings) -> Result<delivery::Delivery, Failure> {
+    let platform = match open.target {
+        OpenTarget::Android => Some(AppPlatform::Android),
+        OpenTarget::IosDevice => Some(AppPlatform::Ios),
+        OpenTarget::IosSim => None,
+    };
+    let id = |platform| scheme::in_places(settings, |places| app_id::resolve(open.app_id.as_deref(), platform, places));
+    Ok(delivery::Delivery {
+        target: open.target,
+        device: open.device.clone(),
+        app_id: platform.map(id).transpose()?,
+        relaunch: open.relaunch,
+        has_adb_serial: open.has_adb_serial,
+    })
 }

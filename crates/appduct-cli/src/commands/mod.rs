@@ -2,10 +2,14 @@
 
 mod control;
 mod daemon;
+mod doctor;
+mod init;
 mod interrupt;
 mod invoke;
+mod keygen;
 mod link;
 mod ls;
+mod manual;
 mod playground;
 mod revoke;
 mod tools;
@@ -38,5 +42,10 @@ pub(crate) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Option<R
         Verb::Revoke { selector } => revoke::run(settings, selector.as_deref(), stage).map(Some),
         Verb::Daemon(action) => daemon::run(settings, *action, stage),
         Verb::Playground { link } => playground::run(settings, link.as_deref(), stage).map(|()| None),
+        Verb::Init(init) => init::run(settings, init).map(Some),
+        Verb::Doctor(doctor) => doctor::run(doctor).map(Some),
+        Verb::Keygen(keygen) => keygen::run(settings, keygen).map(Some),
+        Verb::Completions(shell) => manual::completions(*shell).map(Some),
+        Verb::Man(man) => manual::man(man).map(Some),
     }
 }

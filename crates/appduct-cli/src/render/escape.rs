@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Whether a character can move the cursor, start a line, change the direction of text or hide.
-fn is_dangerous(character: char) -> bool {
+pub(crate) fn is_dangerous(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -15,6 +15,7 @@ use crate::error::Failure;
 use crate::report::Report;
 use crate::settings::Output;
 
+pub(crate) use escape::is_dangerous;
 pub(crate) use escape::line as escaped;
 pub(crate) use progress::Progress;
 

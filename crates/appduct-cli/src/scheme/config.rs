@@ -1,9 +1,9 @@
 //! `scheme` in configuration files.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Found, Places};
 use crate::error::Failure;
@@ -15,25 +15,50 @@ pub(super) struct InProject {
     pub(super) looked_at: Vec<String>,
 }
 
-/// The nearest `.appduct/config.json` with a scheme, from the current directory upwards.
-pub(super) fn in_project(places: &Places<'_>) -> Result<InProject, Failure> {
+/// A project's configuration file.
+pub(crate) struct ProjectConfig {
+    pub(crate) path: PathBuf,
+    pub(crate) object: Map<String, Value>,
+}
+
+impl ProjectConfig {
+    /// Refuses the file; `what` is the end of a sentence about it.
+    pub(crate) fn wrong(&self, what: &str) -> Failure {
+        wrong(&self.path, what)
+    }
+}
+
+fn wrong(path: &Path, what: &str) -> Failure {
+    Failure::usage(format!("{} {what}.", path.display()))
+}
+
+/// Every `.appduct/config.json` from the current directory upwards, the nearest first.
+pub(crate) fn project_configs(places: &Places<'_>) -> impl Iterator<Item = Result<ProjectConfig, Failure>> {
     let user_dir = places.home.map(|home| home.join(".appduct"));
-    let mut looked_at = Vec::new();
-    for directory in places.cwd.ancestors() {
-        let directory = directory.join(".appduct");
+    let directories = places.cwd.ancestors().map(|directory| directory.join(".appduct"));
+    directories
         // The state directory has a configuration of another kind.
-        if Some(&directory) == user_dir.as_ref() || directory == places.state_dir {
-            continue;
-        }
-        let path = directory.join("config.json");
-        let Some(value) = read(&path)? else { continue };
-        looked_at.push(path.display().to_string());
-        let wrong = |what: &str| Failure::usage(format!("{} {what}.", path.display()));
-        let object = value.as_object().ok_or_else(|| wrong("must hold a JSON object"))?;
-        let Some(scheme) = object.get("scheme") else { continue };
+        .filter(move |directory| Some(directory) != user_dir.as_ref() && directory != places.state_dir)
+        .filter_map(|directory| {
+            let path = directory.join("config.json");
+            Some(match read(&path).transpose()? {
+                Ok(Value::Object(object)) => Ok(ProjectConfig { path, object }),
+                Ok(_) => Err(wrong(&path, "must hold a JSON object")),
+                Err(failure) => Err(failure),
+            })
+        })
+}
+
+/// The nearest project configuration with a scheme.
+pub(super) fn in_project(places: &Places<'_>) -> Result<InProject, Failure> {
+    let mut looked_at = Vec::new();
+    for config in project_configs(places) {
+        let config = config?;
+        looked_at.push(config.path.display().to_string());
+        let Some(scheme) = config.object.get("scheme") else { continue };
         let scheme = scheme.as_str().filter(|scheme| !scheme.is_empty());
-        let scheme = scheme.ok_or_else(|| wrong("has a \"scheme\" that is not a non-empty string"))?;
-        let found = Found { scheme: scheme.to_owned(), origin: path.display().to_string() };
+        let scheme = scheme.ok_or_else(|| config.wrong("has a \"scheme\" that is not a non-empty string"))?;
+        let found = Found { scheme: scheme.to_owned(), origin: config.path.display().to_string() };
         return Ok(InProject { found: Some(found), looked_at });
     }
     Ok(InProject { found: None, looked_at })

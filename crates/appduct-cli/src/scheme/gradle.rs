@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::{Found, probes};
+use super::probes::{self, Probed};
 
 static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -15,11 +15,11 @@ static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The Kotlin file first, then the Groovy one.
-pub(super) fn probe(cwd: &Path) -> Option<Found> {
+pub(super) fn probe(cwd: &Path) -> Option<Probed> {
     ["build.gradle.kts", "build.gradle"].iter().find_map(|name| {
         let path = cwd.join("app").join(name);
         let scheme = scheme(&probes::read(&path)?)?;
-        Some(Found { scheme, origin: format!("{} (manifestPlaceholders \"appductScheme\")", path.display()) })
+        Some(Probed { scheme, source: "android-gradle", path, key: "manifestPlaceholders.appductScheme" })
     })
 }
 

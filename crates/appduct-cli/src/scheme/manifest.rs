@@ -4,16 +4,16 @@ use std::path::Path;
 
 use roxmltree::{Document, Node};
 
-use super::{Found, probes};
+use super::probes::{self, Probed};
 
 const ANDROID: &str = "http://schemas.android.com/apk/res/android";
 const VIEW: &str = "android.intent.action.VIEW";
 
 /// The first scheme of an intent filter that opens links.
-pub(super) fn probe(cwd: &Path) -> Option<Found> {
+pub(super) fn probe(cwd: &Path) -> Option<Probed> {
     let path = cwd.join("app/src/main/AndroidManifest.xml");
     let scheme = scheme(&probes::read(&path)?)?;
-    Some(Found { scheme, origin: format!("{} (\"android:scheme\")", path.display()) })
+    Some(Probed { scheme, source: "android-manifest", path, key: "android:scheme" })
 }
 
 fn scheme(text: &str) -> Option<String> {

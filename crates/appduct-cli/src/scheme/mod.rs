@@ -14,6 +14,9 @@ use appduct_proto::wire::DeepLink;
 use crate::error::Failure;
 use crate::settings::{LinkSettings, Settings};
 
+pub(crate) use config::project_configs;
+pub(crate) use probes::Probed;
+
 /// A scheme and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
@@ -21,12 +24,27 @@ struct Found {
     origin: String,
 }
 
-/// Where a scheme may stand.
-struct Places<'a> {
-    cwd: &'a Path,
-    home: Option<&'a Path>,
-    state_dir: &'a Path,
-    state_config: &'a Path,
+/// Where the project's settings may stand.
+pub(crate) struct Places<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) home: Option<&'a Path>,
+    pub(crate) state_dir: &'a Path,
+    pub(crate) state_config: &'a Path,
+}
+
+/// Calls `look` with the places of this run.
+pub(crate) fn in_places<T>(
+    settings: &Settings,
+    look: impl FnOnce(&Places<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let cwd = std::env::current_dir()
+        .map_err(|error| Failure::internal(format!("The current directory cannot be told: {error}.")))?;
+    look(&Places {
+        cwd: &cwd,
+        home: settings.home.as_deref(),
+        state_dir: settings.state_dir.root(),
+        state_config: &settings.state_dir.config(),
+    })
 }
 
 /// The scheme to use. The line and the environment come first, then configuration files, then the project's own files.
@@ -36,15 +54,21 @@ pub(crate) fn resolve(settings: &Settings, link: &LinkSettings) -> Result<String
             return checked(Found { scheme: scheme.clone(), origin: origin.to_owned() });
         }
     }
-    let cwd = std::env::current_dir()
-        .map_err(|error| Failure::internal(format!("The current directory cannot be told: {error}.")))?;
-    let state_config = settings.state_dir.config();
-    in_files(&Places {
-        cwd: &cwd,
-        home: settings.home.as_deref(),
-        state_dir: settings.state_dir.root(),
-        state_config: &state_config,
-    })
+    in_places(settings, in_files)
+}
+
+/// What the files of the project in `cwd` say.
+pub(crate) fn discover(cwd: &Path) -> Result<Option<Probed>, Failure> {
+    let probed = probes::run(cwd)?;
+    if let Some(probed) = &probed {
+        checked(Found { scheme: probed.scheme.clone(), origin: probed.origin() })?;
+    }
+    Ok(probed)
+}
+
+/// The scheme if it is one, and a refusal that names its origin if not.
+pub(crate) fn check(scheme: &str, origin: &str) -> Result<(), Failure> {
+    checked(Found { scheme: scheme.to_owned(), origin: origin.to_owned() }).map(drop)
 }
 
 fn in_files(places: &Places<'_>) -> Result<String, Failure> {
@@ -53,7 +77,7 @@ fn in_files(places: &Places<'_>) -> Result<String, Failure> {
         Some(found) => Some(found),
         None => match config::in_state(places.state_config)? {
             Some(found) => Some(found),
-            None => probes::run(places.cwd)?,
+            None => probes::run(places.cwd)?.map(|probed| Found { origin: probed.origin(), scheme: probed.scheme }),
         },
     };
     match found {
@@ -81,22 +105,37 @@ fn nowhere(places: &Places<'_>, project_configs: &[String]) -> Failure {
     } else {
         project_configs.join(", ")
     };
-    let tried = [
+    let tried: Vec<_> = [
         "the --scheme flag".to_owned(),
         "the APPDUCT_SCHEME environment variable".to_owned(),
         projects,
         format!("{} (\"scheme\")", places.state_config.display()),
+    ]
+    .into_iter()
+    .chain(probed_places(places.cwd))
+    .collect();
+    Failure::usage(format!("No deep-link scheme found. Tried:\n{}", numbered(&tried))).with_hint(
+        "Pass `--scheme <scheme>`, set APPDUCT_SCHEME, set expo.scheme in app.json, or record it with `appduct init --scheme \
+         <scheme>`.",
+    )
+}
+
+/// Where [`discover`] looks.
+pub(crate) fn probed_places(cwd: &Path) -> [String; 5] {
+    let cwd = cwd.display();
+    [
         format!("{cwd}/app.json (\"expo.scheme\")"),
         format!("{cwd}/app/build.gradle.kts, {cwd}/app/build.gradle (manifestPlaceholders \"appductScheme\")"),
         format!("{cwd}/app/src/main/AndroidManifest.xml (android:scheme of a VIEW intent filter)"),
         format!("Info.plist at most two directories below {cwd} (\"CFBundleURLSchemes\")"),
         format!("{cwd}/project.yml (\"CFBundleURLSchemes\")"),
-    ];
-    let tried: Vec<_> = tried.iter().enumerate().map(|(at, place)| format!("  {}. {place}", at + 1)).collect();
-    Failure::usage(format!("No deep-link scheme found. Tried:\n{}", tried.join("\n"))).with_hint(
-        "Pass `--scheme <scheme>`, set APPDUCT_SCHEME, set expo.scheme in app.json, or record {\"scheme\":\"<scheme>\"} in \
-         .appduct/config.json.",
-    )
+    ]
+}
+
+/// One line for each place.
+pub(crate) fn numbered(places: &[String]) -> String {
+    let lines: Vec<_> = places.iter().enumerate().map(|(at, place)| format!("  {}. {place}", at + 1)).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::{Found, probes};
+use super::probes::{self, Probed};
 
 const SKIPPED: &[&str] = &["Pods", "build", "node_modules", "DerivedData"];
 const MAX_DEPTH: usize = 2;
 const MAX_ENTRIES: usize = 5_000;
 
 /// The first scheme of the nearest file; files of the same depth in the order of their paths.
-pub(super) fn probe(cwd: &Path) -> Option<Found> {
+pub(super) fn probe(cwd: &Path) -> Option<Probed> {
     files(cwd).into_iter().find_map(|path| {
         let scheme = scheme(&probes::read(&path)?)?;
-        Some(Found { scheme, origin: format!("{} (\"CFBundleURLSchemes\")", path.display()) })
+        Some(Probed { scheme, source: "ios-info-plist", path, key: "CFBundleURLSchemes" })
     })
 }
 

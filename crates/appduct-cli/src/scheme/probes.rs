@@ -1,17 +1,35 @@
 //! The project's own files, in the current directory only. Nothing is executed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Found, config, gradle, manifest, plist, project_yml};
+use super::{config, gradle, manifest, plist, project_yml};
 use crate::error::Failure;
 
 /// Larger files are no project files.
 const MAX_FILE_BYTES: u64 = 2 * 1024 * 1024;
 
+/// A scheme that a file of the project names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Probed {
+    pub(crate) scheme: String,
+    /// The kind of file.
+    pub(crate) source: &'static str,
+    pub(crate) path: PathBuf,
+    /// Where in the file.
+    pub(crate) key: &'static str,
+}
+
+impl Probed {
+    /// Where the scheme stands.
+    pub(crate) fn origin(&self) -> String {
+        format!("{} (\"{}\")", self.path.display(), self.key)
+    }
+}
+
 /// What the files say. `app.json` decides alone; the native files must agree.
-pub(super) fn run(cwd: &Path) -> Result<Option<Found>, Failure> {
+pub(super) fn run(cwd: &Path) -> Result<Option<Probed>, Failure> {
     if let Some(found) = app_json(cwd)? {
         return Ok(Some(found));
     }
@@ -23,13 +41,13 @@ pub(super) fn run(cwd: &Path) -> Result<Option<Found>, Failure> {
     if found.iter().all(|other| other.scheme == first.scheme) {
         return Ok(Some(first.clone()));
     }
-    let sources: Vec<_> = found.iter().map(|found| format!("  {} has \"{}\"", found.origin, found.scheme)).collect();
+    let sources: Vec<_> = found.iter().map(|found| format!("  {} has \"{}\"", found.origin(), found.scheme)).collect();
     Err(Failure::usage(format!("Conflicting deep-link schemes in this project:\n{}", sources.join("\n")))
         .with_hint("Name the right one with `--scheme <scheme>`."))
 }
 
 /// `expo.scheme`: a string, or the first string of a list.
-fn app_json(cwd: &Path) -> Result<Option<Found>, Failure> {
+fn app_json(cwd: &Path) -> Result<Option<Probed>, Failure> {
     let path = cwd.join("app.json");
     let Some(value) = config::read(&path)? else { return Ok(None) };
     let scheme = value.get("expo").and_then(|expo| expo.get("scheme"));
@@ -38,9 +56,12 @@ fn app_json(cwd: &Path) -> Result<Option<Found>, Failure> {
         Some(Value::Array(schemes)) => schemes.iter().filter_map(Value::as_str).find(|scheme| !scheme.is_empty()),
         _ => None,
     };
-    Ok(scheme
-        .filter(|scheme| !scheme.is_empty())
-        .map(|scheme| Found { scheme: scheme.to_owned(), origin: format!("{} (\"expo.scheme\")", path.display()) }))
+    Ok(scheme.filter(|scheme| !scheme.is_empty()).map(|scheme| Probed {
+        scheme: scheme.to_owned(),
+        source: "app.json",
+        path: path.clone(),
+        key: "expo.scheme",
+    }))
 }
 
 /// The text of a project file; `None` where it is missing, too large or not text.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::{Found, probes};
+use super::probes::{self, Probed};
 
 static SCHEMES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -15,10 +15,10 @@ static SCHEMES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The first scheme, in a list on one line or over several.
-pub(super) fn probe(cwd: &Path) -> Option<Found> {
+pub(super) fn probe(cwd: &Path) -> Option<Probed> {
     let path = cwd.join("project.yml");
     let scheme = scheme(&probes::read(&path)?)?;
-    Some(Found { scheme, origin: format!("{} (\"CFBundleURLSchemes\")", path.display()) })
+    Some(Probed { scheme, source: "ios-project-yml", path, key: "CFBundleURLSchemes" })
 }
 
 fn scheme(text: &str) -> Option<String> {

@@ -76,7 +76,7 @@ fn native_files_must_agree() {
     assert_eq!(
         message,
         "Conflicting deep-link schemes in this project:\n  \
-         ~/work/app/app/build.gradle (manifestPlaceholders \"appductScheme\") has \"demo\"\n  \
+         ~/work/app/app/build.gradle (\"manifestPlaceholders.appductScheme\") has \"demo\"\n  \
          ~/work/app/project.yml (\"CFBundleURLSchemes\") has \"other\""
     );
 }

@@ -1,6 +1,11 @@
 //! What the line, the environment and the terminal mean together. Every check that needs no daemon is made here.
 
+mod doctor;
+mod init;
 mod invoke;
+mod keygen;
+mod link;
+mod manual;
 mod tools;
 
 use std::ffi::OsString;
@@ -8,11 +13,16 @@ use std::path::{Path, PathBuf};
 
 use appduct_rpc::{StateDir, version_guard};
 
-use crate::args::{Args, ColorWhen, Command, DaemonAction, GlobalArgs, LinkArgs, RevokeArgs, SessionsVerb};
+use crate::args::{Args, ColorWhen, Command, DaemonAction, GlobalArgs, RevokeArgs, SessionsVerb, ShellName};
 use crate::env::Env;
 use crate::error::Failure;
 
+pub(crate) use doctor::DoctorSettings;
+pub(crate) use init::InitSettings;
 pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, ProgressMode};
+pub(crate) use keygen::KeygenSettings;
+pub(crate) use link::{LinkSettings, OpenSettings};
+pub(crate) use manual::ManSettings;
 pub(crate) use tools::{ListQuery, Target, ToolsSettings, View, only_a_listing};
 
 /// How to print.
@@ -85,16 +95,11 @@ pub(crate) enum Verb {
     Revoke { selector: Option<String> },
     Daemon(DaemonAction),
     Playground { link: Option<String> },
-}
-
-/// What to mint.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkSettings {
-    pub(crate) scheme_flag: Option<String>,
-    pub(crate) scheme_env: Option<String>,
-    /// Seconds.
-    pub(crate) ttl: Option<u64>,
-    pub(crate) qr: bool,
+    Init(InitSettings),
+    Doctor(DoctorSettings),
+    Keygen(KeygenSettings),
+    Completions(ShellName),
+    Man(ManSettings),
 }
 
 /// The words of a command, for the meta block of what goes wrong with its arguments.
@@ -112,6 +117,11 @@ pub(crate) fn command_words(command: &Command) -> String {
             DaemonAction::Status => "daemon status",
         },
         Command::Playground(_) => "playground",
+        Command::Init(_) => "init",
+        Command::Doctor(_) => "doctor",
+        Command::Keygen(_) => "keygen",
+        Command::Completions(_) => "completions",
+        Command::Man(_) => "man",
         Command::Sessions(sessions) => match sessions.verb {
             SessionsVerb::Ls(_) => "sessions ls",
             SessionsVerb::Revoke(_) => "sessions revoke",
@@ -132,7 +142,7 @@ impl Settings {
     ) -> Result<Self, Failure> {
         let words = command_words(&command);
         let verb = match command {
-            Command::Link(args) => Verb::Link(link(args, env)?),
+            Command::Link(args) => Verb::Link(link::resolve(args, env)?),
             Command::Ls(_) => Verb::Ls,
             Command::Tools(args) => tools::resolve(args, output, terminals)?,
             Command::Invoke(args) => {
@@ -141,10 +151,15 @@ impl Settings {
             Command::Revoke(args) => revoke(args, &words)?,
             Command::Daemon(args) => Verb::Daemon(args.action),
             Command::Playground(args) => Verb::Playground { link: args.link },
+            Command::Init(args) => Verb::Init(init::resolve(args)),
+            Command::Doctor(args) => Verb::Doctor(doctor::resolve(args)?),
+            Command::Keygen(args) => Verb::Keygen(keygen::resolve(args)),
+            Command::Completions(args) => Verb::Completions(args.shell),
+            Command::Man(args) => Verb::Man(manual::resolve(args)),
             Command::Sessions(args) => match args.verb {
                 SessionsVerb::Ls(_) => Verb::Ls,
                 SessionsVerb::Revoke(args) => revoke(args, &words)?,
-                SessionsVerb::Link(args) => Verb::Link(link(args, env)?),
+                SessionsVerb::Link(args) => Verb::Link(link::resolve(args, env)?),
             },
         };
         let daemon_restart = match (global.daemon_restart, global.no_daemon_restart) {
@@ -186,15 +201,6 @@ fn state_dir(global: &GlobalArgs, env: &Env) -> Result<StateDir, Failure> {
         Failure::internal(format!("The state directory {} cannot be used: {error}.", named.root().display()))
     })?;
     Ok(StateDir::new(path))
-}
-
-fn link(args: LinkArgs, env: &Env) -> Result<LinkSettings, Failure> {
-    Ok(LinkSettings {
-        ttl: positive("--ttl", &args.ttl)?,
-        scheme_flag: args.scheme.filter(|scheme| !scheme.is_empty()),
-        scheme_env: env.scheme.clone(),
-        qr: args.qr,
-    })
 }
 
 fn revoke(args: RevokeArgs, command: &str) -> Result<Verb, Failure> {

@@ -16,6 +16,11 @@ fn every_command_has_its_page() {
         ("daemon_run", &["daemon", "run", "--help"]),
         ("playground", &["playground", "--help"]),
         ("sessions", &["sessions", "--help"]),
+        ("init", &["init", "--help"]),
+        ("doctor", &["doctor", "--help"]),
+        ("keygen", &["keygen", "--help"]),
+        ("completions", &["completions", "--help"]),
+        ("man", &["man", "--help"]),
     ] {
         insta::assert_snapshot!(format!("help_{name}"), place.run(args).ok());
     }

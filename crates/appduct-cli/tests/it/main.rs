@@ -3,13 +3,20 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails right there")]
 
 mod arguments;
+mod artifacts;
 mod calls;
 mod colour;
+mod completions;
 mod daemon;
+mod deliveries;
 mod fake_daemon;
+mod fake_tools;
 mod help;
+mod keys;
 mod links;
 mod listings;
+mod manual;
+mod projects;
 mod run;
 mod sessions;
 mod transcripts;

@@ -102,3 +102,16 @@ fn nothing_of_a_key_is_shown() {
     let shown = format!("{:?}", HostKey::load(&path).unwrap());
     assert_eq!(shown, format!("HostKey {{ pin: {pin}, .. }}"));
 }
+
+#[test]
+fn a_new_rsa_key_is_one_that_the_daemon_takes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("key.pem");
+    let pin = generate_key_of(KeyKind::Rsa2048, &path, false).unwrap();
+    let key = HostKey::load(&path).unwrap();
+    assert_eq!(key.pin(), pin);
+    assert_eq!(key.scheme, SignatureScheme::RSA_PKCS1_SHA256);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let pem = fs::read_to_string(&path).unwrap();
+    assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n") && pem.ends_with("-----END PRIVATE KEY-----\n"));
+}

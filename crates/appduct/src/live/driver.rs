@@ -50,6 +50,7 @@ enum Wake {
 impl Driver {
     /// Starts the thread. Where the system has none left, the engine is there and answers that it is not running.
     pub(super) fn start(device: Device, trust: Trust, lease_slot: String) -> Engine {
+        crate::marker::keep();
         let (commands, inbox) = mpsc::unbounded_channel();
         let (status, status_out) = watch::channel(Status::default());
         let (events, _) = broadcast::channel(subscription::CAPACITY);

@@ -27,6 +27,7 @@ pub(super) fn lines(link: &Link, style: Style) -> Vec<String> {
             ("Endpoint", Some(format!("wss://{host}:{}", endpoint.port))),
             ("Pin", Some(escape::line(&link.pin).into_owned())),
             ("Expires", Some(expires.map_or_else(|| link.expires_at.to_string(), iso))),
+            ("Delivered", link.delivery.map(|delivery| format!("yes ({})", delivery.target))),
         ],
     ));
     if link.qr {
@@ -83,6 +84,7 @@ mod tests {
             endpoint: LinkEndpoint { family, address: address.to_owned(), port: 8443 },
             expires_at: 1_773_741_600,
             pin: "sha256/AAAA=".to_owned(),
+            delivery: None,
             qr: false,
         }
     }

@@ -1,8 +1,12 @@
 //! A report as text for people.
 
 mod daemon;
+mod doctor;
+mod init;
 mod invoke;
+mod key;
 mod link;
+mod manual;
 mod sessions;
 mod tool;
 mod tools;
@@ -62,6 +66,13 @@ pub(super) fn success(report: &Report, meta: Option<&Meta>, output: Output) -> S
         Report::DaemonStarted(started) => daemon::started_lines(started, style),
         Report::DaemonStopped(stopped) => daemon::stopped_lines(*stopped, style),
         Report::DaemonStatus(status) => daemon::status_lines(status, style),
+        Report::Diagnosis(diagnosis) => doctor::lines(diagnosis, style),
+        Report::Initialized(initialized) => init::lines(initialized, style),
+        Report::Key(key) => key::lines(key, style),
+        Report::Pages(pages) => manual::lines(pages, style),
+        // These go into a file or to a program, as they are.
+        Report::Script(script) => return script.script.clone(),
+        Report::Page(page) => return page.page.clone(),
     };
     joined(lines, meta)
 }

@@ -1,0 +1,31 @@
+//! The files of an `.app`.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::signals::{Findings, Signs};
+use super::unreadable;
+use crate::error::Failure;
+use crate::report::Platform;
+
+/// Searches every regular file below `root`. Symbolic links are passed over: what they name is either in the directory
+/// itself or does not ship.
+pub(super) fn search(root: &Path) -> Result<Findings, Failure> {
+    let mut signs = Signs::of(Platform::Ios);
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let unreadable_directory = |error| unreadable(&directory, &error);
+        for entry in fs::read_dir(&directory).map_err(unreadable_directory)? {
+            let entry = entry.map_err(unreadable_directory)?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
+            if kind.is_dir() {
+                directories.push(path);
+            } else if kind.is_file() {
+                let searched = File::open(&path).and_then(|file| signs.scan().stream(file, |_| Ok(())));
+                searched.map_err(|error| unreadable(&path, &error))?;
+            }
+        }
+    }
+    Ok(signs.findings())
+}
