@@ -56,6 +56,18 @@ pub(crate) fn calendar(at: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX)
 }
 
+/// Names the run of the machine whose time the monotonic scale tells, where the system says.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn boot() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn boot() -> Option<String> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,6 +19,7 @@ mod key;
 mod leaf;
 mod links;
 mod lock;
+mod persistence;
 mod process;
 mod state;
 mod validation;
@@ -48,8 +49,10 @@ pub struct Started {
     pub pid: u32,
     /// The control socket.
     pub socket: PathBuf,
-    /// The bound port of the device listener.
+    /// The bound port of the listener for native apps.
     pub wss_port: u16,
+    /// The bound port of the listener for web pages, on loopback.
+    pub web_port: u16,
 }
 
 /// What a test puts in the place of time.

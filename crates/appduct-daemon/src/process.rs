@@ -1,9 +1,10 @@
 //! The life of the process: what is acquired in which order, and given back in which.
 //!
-//! Up: state directory, configuration, lock and pid file, host key and certificate, device port, control socket. Nothing is
+//! Up: state directory, configuration, lock and pid file, host key and certificate, saved
+//! sessions, device ports, control socket. Nothing is
 //! accepted before everything listens, so a failed start has no peer to tell; whatever it had acquired goes with its owner.
 //!
-//! Down: calls end and sockets are told to close, ports close, what is queued is written, then the control socket's file
+//! Down: calls end and sockets are told to close, sessions are saved, ports close, what is queued is written, then the control socket's file
 //! goes, the pid file after it, the lock last. Clients rely on that order.
 
 use std::collections::BTreeMap;
@@ -21,13 +22,14 @@ use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
 use crate::audit::Audit;
-use crate::config::Config;
+use crate::config::PolicyFile;
 use crate::event_loop::{self, Event, EventLoop, Logs, Mailbox};
 use crate::events_log::EventsLog;
 use crate::key::HostKey;
 use crate::leaf::Leaf;
-use crate::links::{BindError, Bound, Doorway};
+use crate::links::{BindError, Bound, Doorway, Origins};
 use crate::lock::{self, Lock};
+use crate::persistence::{LastPorts, Saver, SessionsFile};
 use crate::state::{Facts, State};
 use crate::validation::Validation;
 use crate::{Options, Seams, StartError, Started, address, control, dir, links};
@@ -44,13 +46,16 @@ pub(crate) fn run(options: &Options, seams: Seams, on_ready: impl FnOnce(&Starte
         .thread_name("appduct")
         .build()
         .map_err(StartError::io("start the runtime"))?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let daemon = Daemon::start(options, seams)?;
         let signals = Signals::catch()?;
         on_ready(&daemon.started);
         daemon.run(signals).await;
         Ok(())
-    })
+    });
+    // A disk that does not answer keeps nobody.
+    runtime.shutdown_background();
+    ended
 }
 
 /// Sends the log to stderr, as much as `APPDUCT_LOG` asks for.
@@ -66,7 +71,7 @@ struct Daemon {
     started: Started,
     mailbox: Mailbox,
     owner: JoinHandle<Logs>,
-    /// Both listeners' tasks.
+    /// The listeners' tasks.
     accepting: Vec<JoinHandle<()>>,
     /// Ends when every socket and connection is gone.
     all_gone: mpsc::Receiver<()>,
@@ -78,9 +83,9 @@ impl Daemon {
     fn start(options: &Options, seams: Seams) -> Result<Self, StartError> {
         let Options { state_dir, version } = options;
         dir::prepare(state_dir.root())?;
-        let config = Config::load(state_dir)?;
-        let lock = Lock::take(state_dir)?;
         let started = seams.clock.now();
+        let (policy_file, config) = PolicyFile::open(state_dir, started.wall)?;
+        let lock = Lock::take(state_dir)?;
         let audit =
             Audit::start(state_dir, config.audit_retention_days).map_err(StartError::io("start the audit log"))?;
         let events_log = EventsLog::start(state_dir, config.events_log_max_bytes)
@@ -91,11 +96,27 @@ impl Daemon {
         let address = address::advertised(config.advertised_ip.as_deref()).ok();
         let certificate = |error: rcgen::Error| StartError::Certificate(error.to_string());
         let leaf = Leaf::new(key, address, started.wall).map_err(certificate)?;
-        let bound = Bound::bind(config.wss_port).map_err(|error| match error {
+        let saved = config.persist_sessions.then(|| SessionsFile::open(state_dir.sessions())).flatten();
+        let (sessions_file, records) = saved.map_or((None, None), |(file, records)| (Some(file), records));
+        let last_ports = LastPorts::read(&state_dir.last_ports());
+        let bound = match config.wss_port {
+            0 => Bound::bind_again(last_ports.wss, Bound::bind),
+            port => Bound::bind(port),
+        };
+        let bound = bound.map_err(|error| match error {
             BindError::InUse => StartError::PortInUse { port: config.wss_port, config: state_dir.config() },
             BindError::Io(source) => StartError::Io { what: format!("listen on port {}", config.wss_port), source },
         })?;
         let wss_port = bound.port();
+        let web_bound = Bound::bind_again(last_ports.web, Bound::bind_loopback).map_err(|error| StartError::Io {
+            what: "listen on a loopback port for web pages".to_owned(),
+            source: match error {
+                BindError::InUse => std::io::ErrorKind::AddrInUse.into(),
+                BindError::Io(source) => source,
+            },
+        })?;
+        let web_port = web_bound.port();
+        LastPorts { wss: Some(wss_port), web: Some(web_port) }.write(&state_dir.last_ports(), last_ports);
         let socket = state_dir.socket();
         let listener = control::bind(&socket).map_err(StartError::io(format!("listen on {}", socket.display())))?;
         let socket_file = SocketFile(socket.clone());
@@ -114,11 +135,27 @@ impl Daemon {
         };
         let mut accepting = links::serve_native(bound, leaf.resolver(), &doorway)
             .map_err(|error| StartError::Certificate(error.to_string()))?;
+        accepting.extend(links::serve_web(web_bound, Origins::new(config.web_origins.clone()), &doorway));
         accepting.push(control::serve(listener, mailbox.clone(), open));
+        let mut host = Host::new(config.host_settings(sessions_file.is_some()), seed);
+        if let Some(records) = records {
+            tracing::info!(sessions = records.session_count(), links = records.link_count(), "taking over");
+            host.restore(seams.clock.now(), records);
+        }
         let state = State {
-            host: Host::new(config.host_settings(), seed),
+            host,
             leaf,
-            facts: Facts { version: version.clone(), started, state_dir: state_dir.clone(), config, wss_port, pin },
+            policy_file,
+            saver: Saver::new(sessions_file),
+            facts: Facts {
+                version: version.clone(),
+                started,
+                state_dir: state_dir.clone(),
+                config,
+                wss_port,
+                web_port,
+                pin,
+            },
             calls_served: 0,
             in_flight: BTreeMap::new(),
             validation: Validation::default(),
@@ -126,8 +163,8 @@ impl Daemon {
             events_log,
         };
         let owner = tokio::spawn(EventLoop::new(state, seams.clock, &mailbox, events).run());
-        tracing::info!(version, wss_port, %pin, "the daemon is up");
-        let started = Started { pid: std::process::id(), socket, wss_port };
+        tracing::info!(version, wss_port, web_port, %pin, "the daemon is up");
+        let started = Started { pid: std::process::id(), socket, wss_port, web_port };
         Ok(Self { started, mailbox, owner, accepting, all_gone, socket_file, lock })
     }
 

@@ -8,10 +8,11 @@ use appduct_proto::wire::Pin;
 use appduct_rpc::StateDir;
 
 use crate::audit::Audit;
-use crate::config::Config;
+use crate::config::{Config, PolicyFile};
 use crate::events_log::EventsLog;
 use crate::handlers::InFlight;
 use crate::leaf::Leaf;
+use crate::persistence::Saver;
 use crate::validation::Validation;
 
 /// The daemon's state.
@@ -19,6 +20,8 @@ use crate::validation::Validation;
 pub(crate) struct State {
     pub(crate) host: Host,
     pub(crate) leaf: Leaf,
+    pub(crate) policy_file: PolicyFile,
+    pub(crate) saver: Saver,
     pub(crate) facts: Facts,
     /// Calls that have ended.
     pub(crate) calls_served: u64,
@@ -29,13 +32,27 @@ pub(crate) struct State {
     pub(crate) events_log: EventsLog,
 }
 
+impl State {
+    /// Takes the policy over from the configuration if it has changed there.
+    pub(crate) fn refresh_policy(&mut self, now: Now) {
+        if let Some(policy) = self.policy_file.changed(now.wall)
+            && policy != *self.host.policy()
+        {
+            tracing::info!("the policy of {} has changed", self.facts.state_dir.config().display());
+            self.host.set_policy(policy);
+        }
+    }
+}
+
 /// What does not change while the daemon runs.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) version: String,
     pub(crate) started: Now,
     pub(crate) state_dir: StateDir,
+    /// As it was at the start; the policy in force is the host's.
     pub(crate) config: Config,
     pub(crate) wss_port: u16,
+    pub(crate) web_port: u16,
     pub(crate) pin: Pin,
 }

@@ -150,6 +150,12 @@ impl StateDir {
         self.0.join("sessions.json")
     }
 
+    /// The device ports of the last daemon.
+    #[must_use]
+    pub fn last_ports(&self) -> PathBuf {
+        self.0.join("last-ports.json")
+    }
+
     /// The configuration.
     #[must_use]
     pub fn config(&self) -> PathBuf {

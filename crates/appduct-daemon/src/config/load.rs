@@ -58,19 +58,48 @@ const KEYS: &[&str] = &[
 const BOUND_KEYS: &[&str] =
     &["unclaimedSockets", "callsPerSession", "tools", "events", "linkTtlSeconds", "deviceQueueBytes"];
 
+/// No configuration is that long; a longer file is something else.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The text of the file; `None` where there is none.
+pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+    let whole = |message| ConfigError::whole(path, message);
+    let unreadable = |error| whole(format!("the file cannot be read: {error}"));
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    if !metadata.is_file() {
+        return Err(whole("this is no file".to_owned()));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(whole(format!("the file is longer than {MAX_BYTES} bytes")));
+    }
+    let text = String::from_utf8(std::fs::read(path).map_err(unreadable)?);
+    text.map(Some).map_err(|_| whole("the file is not UTF-8".to_owned()))
+}
+
+impl ConfigError {
+    fn whole(path: &Path, message: String) -> Self {
+        Self { path: path.to_owned(), key: "config.json".to_owned(), message }
+    }
+}
+
 impl Config {
     /// Reads the configuration of `state_dir`; a missing file is every default. Unknown keys are logged as warnings.
     pub fn load(state_dir: &StateDir) -> Result<Self, ConfigError> {
+        Self::of_text(state_dir, read(&state_dir.config())?.as_deref())
+    }
+
+    /// The configuration that the text of the file makes.
+    pub(super) fn of_text(state_dir: &StateDir, text: Option<&str>) -> Result<Self, ConfigError> {
         let path = state_dir.config();
         let defaults = Self::with_key(state_dir.key());
-        let whole = |message| ConfigError { path: path.clone(), key: "config.json".to_owned(), message };
-        let text = match std::fs::read(&path) {
-            Ok(bytes) => String::from_utf8(bytes).map_err(|_| whole("the file is not UTF-8".to_owned()))?,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(defaults),
-            Err(error) => return Err(whole(format!("the file cannot be read: {error}"))),
-        };
+        let whole = |message| ConfigError::whole(&path, message);
+        let Some(text) = text else { return Ok(defaults) };
         // Some editors write a byte order mark.
-        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
             return Err(whole(format!("the file is not JSON: {error}")));
         }

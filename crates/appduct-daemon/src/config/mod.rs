@@ -1,18 +1,23 @@
 //! `config.json`: what a user may change about a daemon.
 //!
-//! The file is read once, when the daemon starts. A missing file means every default; a file that cannot be read, or a key
-//! that breaks its rule, is a failed start, never a silent default. Unknown keys are reported and ignored.
+//! The file is read when the daemon starts. A missing file means every default; a file that cannot be read, or a key that
+//! breaks its rule, is a failed start, never a silent default. Unknown keys are reported and ignored. Of a file that changes
+//! later the policy alone is taken, before each use of it; the rest waits for the next start.
 
 mod load;
 mod policy;
+mod policy_file;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use appduct_proto::host::{Policy, Settings};
 
+use crate::clock;
+
 pub use load::ConfigError;
 pub(crate) use policy::decision_name;
+pub(crate) use policy_file::PolicyFile;
 
 /// Every setting, with the file's names in the docs.
 #[derive(Clone, Debug)]
@@ -115,8 +120,8 @@ impl Config {
         }
     }
 
-    /// What the host runs by.
-    pub(crate) fn host_settings(&self) -> Settings {
+    /// What the host runs by; `persist` where sessions can be saved.
+    pub(crate) fn host_settings(&self, persist: bool) -> Settings {
         Settings {
             grace: self.grace,
             keepalive_interval: self.keepalive_interval,
@@ -127,6 +132,8 @@ impl Config {
             max_events: self.bounds.events,
             max_link_ttl: self.bounds.link_ttl,
             policy: self.policy.clone(),
+            persist,
+            boot: clock::boot(),
         }
     }
 }

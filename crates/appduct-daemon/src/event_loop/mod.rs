@@ -8,7 +8,7 @@ mod devices;
 
 use std::time::Duration;
 
-use appduct_proto::host::{self, CallId, EventBody, Output, SocketFault, SocketId, Transport};
+use appduct_proto::host::{self, CallId, EventBody, Generation, Output, SocketFault, SocketId, Transport};
 use appduct_proto::wire::{Close, RawJson, Received};
 use appduct_proto::{Moment, Now};
 use appduct_rpc::RpcError;
@@ -36,6 +36,9 @@ const MAX_SLEEP: Duration = Duration::from_secs(60);
 /// How long the reply to `daemon.shutdown` may take to leave.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// How long the last save may take. A daemon that does not save goes all the same.
+const LAST_SAVE: Duration = Duration::from_secs(5);
+
 /// How to reach the event loop.
 pub(crate) type Mailbox = mpsc::Sender<Event>;
 
@@ -62,6 +65,8 @@ pub(crate) enum Event {
     ResultChecked { call: CallId, verdict: Verdict },
     /// A client hung up.
     ClientGone { client: ClientId },
+    /// The save that was started last has ended.
+    Saved { generation: Generation, result: std::io::Result<()> },
     /// The daemon is to go: a signal, or somebody asked for it and has heard the answer.
     Stop,
 }
@@ -111,20 +116,38 @@ impl EventLoop {
             self.state.audit.prune_if_due(now);
             match event {
                 None => {}
-                Some(Event::Stop) => {
-                    self.state.host.shutdown(now);
-                    self.settle(now);
-                    for (call, result) in handlers::end_checks(&mut self.state, now) {
-                        self.clients.call_ended(&call, result);
-                    }
-                    return Logs { audit: self.state.audit, events_log: self.state.events_log };
-                }
+                Some(Event::Stop) => return self.stop(now).await,
                 Some(event) => {
                     self.apply(now, event);
                     until = self.settle(now);
                 }
             }
         }
+    }
+
+    /// Ends calls, tells the sockets and waits for the last save, which has the time of it.
+    async fn stop(mut self, now: Now) -> Logs {
+        self.state.host.shutdown(now);
+        self.settle(now);
+        for (call, result) in handlers::end_checks(&mut self.state, now) {
+            self.clients.call_ended(&call, result);
+        }
+        let last_save = async {
+            while self.state.host.is_saving()
+                && let Some(event) = self.events.recv().await
+            {
+                let now = self.clock.now();
+                // Nobody is served any more; the end of its connection tells the client.
+                if !matches!(event, Event::ClientRequest { .. } | Event::ArgsChecked { .. }) {
+                    self.apply(now, event);
+                }
+                self.settle(now);
+            }
+        };
+        if timeout(LAST_SAVE, last_save).await.is_err() {
+            tracing::warn!("the sessions could not be saved in time; what has happened since the last save is lost");
+        }
+        Logs { audit: self.state.audit, events_log: self.state.events_log }
     }
 
     fn apply(&mut self, now: Now, event: Event) {
@@ -156,7 +179,11 @@ impl EventLoop {
                 }
             }
             Event::ClientGone { client } => self.hung_up(now, client),
-            // Ends the loop before it gets here.
+            Event::Saved { generation, result } => {
+                host.handle_saved(now, generation, result.is_ok());
+                self.state.saver.ended(result);
+            }
+            // Ends the loop before it gets here, or has ended it.
             Event::Stop => {}
         }
     }
@@ -243,6 +270,12 @@ impl EventLoop {
                         Ended::Check(check) => {
                             self.check(check, move |verdict| Event::ResultChecked { call, verdict });
                         }
+                    }
+                }
+                Output::Save { generation, records } => {
+                    // The process holds a mailbox for as long as the loop runs.
+                    if let Some(mailbox) = self.mailbox.upgrade() {
+                        self.state.saver.start(generation, records, mailbox);
                     }
                 }
                 Output::Idle { until } => return until,

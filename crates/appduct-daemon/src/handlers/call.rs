@@ -41,6 +41,7 @@ pub(crate) fn call(
     params: ToolsCall,
     verdict: Option<Verdict>,
 ) -> Result<Answer, RpcError> {
+    state.refresh_policy(now);
     let request = CallRequest {
         selector: params.selector.clone(),
         tool: params.name.clone(),

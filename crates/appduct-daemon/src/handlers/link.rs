@@ -1,6 +1,6 @@
 //! `link.create`
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use appduct_proto::Now;
@@ -14,37 +14,45 @@ use crate::state::State;
 
 /// Mints a link. Everything is checked first: what fails leaves no link behind.
 pub(super) fn create(state: &mut State, now: Now, params: &LinkCreate) -> Result<Link, RpcError> {
-    match params.transport {
-        None | Some(LinkTransport::Native) => {}
-        Some(LinkTransport::Web) => {
-            let message = "this daemon has no web listener: only \"native\" links can be made";
-            return Err(RpcError::new(ErrorType::InvalidRequest, message));
-        }
-    }
-    let address = detect(state, now)?;
-    let address = match &params.address_override {
-        Some(text) => text.parse().map_err(|_| {
-            let message = format!("\"addressOverride\" must be an IPv4 or IPv6 address, and {text:?} is not one");
-            RpcError::new(ErrorType::InvalidRequest, message)
-        })?,
-        None => address,
+    let (transport, endpoint) = match params.transport {
+        None | Some(LinkTransport::Native) => (Transport::Native, native_endpoint(state, now, params)?),
+        Some(LinkTransport::Web) => (Transport::Web, web_endpoint(state, now)),
     };
-    let endpoint = Endpoint { address, port: state.facts.wss_port };
     let ttl = params.ttl_seconds.map_or(state.facts.config.link_ttl, Duration::from_secs);
-    let request = LinkRequest { transport: Transport::Native, endpoint, ttl };
+    let request = LinkRequest { transport, endpoint, ttl };
     let minted = state.host.create_link(now, &request).map_err(|refusal| refused(&state.facts, refusal))?;
     let payload = minted.bootstrap.encode().map_err(|fault| RpcError::internal(fault.to_string()))?;
     Ok(Link {
         session_id: minted.session_id,
         deep_link_payload: payload,
         endpoint: LinkEndpoint {
-            family: if address.is_ipv4() { 4 } else { 6 },
-            address: address.to_string(),
+            family: if endpoint.address.is_ipv4() { 4 } else { 6 },
+            address: endpoint.address.to_string(),
             port: endpoint.port,
         },
         expires_at: minted.bootstrap.expires_at,
         pin: state.facts.pin.to_string(),
     })
+}
+
+/// Where other devices find the daemon; `addressOverride` replaces the address alone.
+fn native_endpoint(state: &mut State, now: Now, params: &LinkCreate) -> Result<Endpoint, RpcError> {
+    let detected = detect(state, now)?;
+    let address = match &params.address_override {
+        Some(text) => text.parse().map_err(|_| {
+            let message = format!("\"addressOverride\" must be an IPv4 or IPv6 address, and {text:?} is not one");
+            RpcError::new(ErrorType::InvalidRequest, message)
+        })?,
+        None => detected,
+    };
+    Ok(Endpoint { address, port: state.facts.wss_port })
+}
+
+/// Where pages of this machine find the daemon, whatever the network looks like. The certificate follows the network all
+/// the same; what keeps it from that concerns native links alone and is told there.
+fn web_endpoint(state: &mut State, now: Now) -> Endpoint {
+    detect(state, now).ok();
+    Endpoint { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: state.facts.web_port }
 }
 
 /// The address of this machine as it is at this moment; the certificate follows it.

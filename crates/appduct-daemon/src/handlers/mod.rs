@@ -7,6 +7,7 @@ mod daemon;
 mod events;
 mod link;
 mod notification;
+mod policy;
 mod refusal;
 mod reply;
 mod sessions;
@@ -16,8 +17,8 @@ mod tools;
 use appduct_proto::Now;
 use appduct_proto::host::CallId;
 use appduct_rpc::methods::{
-    DaemonShutdown, DaemonStatus, Done, EventsList, EventsSince, EventsSubscribe, LinkCreate, Method, SessionsDescribe,
-    SessionsList, SessionsRevoke, ToolsCall, ToolsCancel, ToolsList,
+    DaemonShutdown, DaemonStatus, Done, EventsList, EventsSince, EventsSubscribe, LinkCreate, Method, PolicyExplain,
+    SessionsDescribe, SessionsList, SessionsRevoke, ToolsCall, ToolsCancel, ToolsList,
 };
 use appduct_rpc::{RpcError, line};
 
@@ -62,6 +63,14 @@ requests! {
     EventsSubscribe,
     EventsSince,
     EventsList,
+    PolicyExplain,
+}
+
+impl Request {
+    /// Whether the reply tells of the policy. Calls look at it by themselves, when their arguments have been checked.
+    fn shows_policy(&self) -> bool {
+        matches!(self, Self::DaemonStatus(_) | Self::ToolsList(_) | Self::PolicyExplain(_))
+    }
 }
 
 /// What becomes of a request.
@@ -80,6 +89,9 @@ pub(crate) enum Answer {
 
 /// Carries a request out.
 pub(crate) fn handle(state: &mut State, now: Now, request: Request) -> Result<Answer, RpcError> {
+    if request.shows_policy() {
+        state.refresh_policy(now);
+    }
     let reply = match request {
         Request::DaemonStatus(DaemonStatus) => Reply::Status(Box::new(daemon::status(state, now))),
         Request::DaemonShutdown(DaemonShutdown) => return Ok(Answer::Shutdown),
@@ -92,6 +104,7 @@ pub(crate) fn handle(state: &mut State, now: Now, request: Request) -> Result<An
         Request::ToolsCancel(params) => Reply::Cancelled(tools::cancel(state, now, &params)?),
         Request::EventsSubscribe(params) => return Ok(Answer::Subscribe(Subscription::new(params))),
         Request::EventsSince(params) => Reply::EventPage(events::since(state, &params)?),
+        Request::PolicyExplain(params) => Reply::PolicyExplained(Box::new(policy::explain(state, &params)?)),
         Request::EventsList(params) => Reply::DeclaredEvents(events::list(state, &params)?),
     };
     Ok(Answer::Reply(reply))

@@ -123,7 +123,10 @@ fn denied(facts: &Facts, tool: &str, alias: &str, reason: DeniedReason) -> RpcEr
             details.text("reason", "no_consent_channel"),
         ),
     };
-    let hint = format!("set policy.tools[\"{alias}/{tool}\"] to \"allow\" in {} to allow it", config.display());
+    let hint = format!(
+        "set policy.tools[\"{alias}/{tool}\"] to \"allow\" in {} to allow it; no restart is needed",
+        config.display()
+    );
     RpcError::new(ErrorType::PolicyDenied, message).with_details(details.text("hint", &hint).into_raw())
 }
 

@@ -4,7 +4,8 @@ use appduct_proto::host::{DeclaredEventPage, EventsSince, ListedTool, SessionSum
 use appduct_proto::wire::{Device, Fields, Object, RawJson};
 use appduct_rpc::RpcError;
 use appduct_rpc::methods::{
-    CallResult, Cancelled, DeclaredEvents, Done, EventPage, Link, Session, SessionDevice, Status, ToolGroup, Tools,
+    CallResult, Cancelled, DeclaredEvents, Done, EventPage, Link, PolicyExplained, Session, SessionDevice, Status,
+    ToolGroup, Tools,
 };
 use serde::Serialize;
 
@@ -25,6 +26,7 @@ pub(crate) enum Reply {
     Cancelled(Cancelled),
     EventPage(EventsSince),
     DeclaredEvents(DeclaredEventPage),
+    PolicyExplained(Box<PolicyExplained>),
 }
 
 impl Reply {
@@ -42,6 +44,7 @@ impl Reply {
                 Ok(Object::new().raw("result", &result).text("callId", &call_id).into_raw())
             }
             Self::Cancelled(cancelled) => json(&cancelled),
+            Self::PolicyExplained(explained) => json(&explained),
             Self::EventPage(page) => json(&event_page(page)),
             Self::DeclaredEvents(DeclaredEventPage { events, total }) => {
                 let events = events.iter().map(|event| event.raw().clone()).collect();

@@ -1,4 +1,4 @@
-//! The device port: every interface, both families.
+//! The device ports: for native apps every interface and both families, for web pages loopback.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -38,10 +38,34 @@ impl Bound {
     /// One dual-stack socket takes both families; where there is no IPv6, an IPv4 one. On macOS a more specific bind of
     /// `127.0.0.1` would take loopback connections away from it, so that is bound too.
     pub(crate) fn bind(port: u16) -> Result<Self, BindError> {
-        let mut choices = if port == 0 { MAX_CHOICES } else { 1 };
+        let choices = if port == 0 { MAX_CHOICES } else { 1 };
+        Self::bind_one_of(choices, || Self::bind_all(port))
+    }
+
+    /// Binds `port` on `127.0.0.1`; 0 lets the system choose.
+    pub(crate) fn bind_loopback(port: u16) -> Result<Self, BindError> {
+        let choices = if port == 0 { MAX_CHOICES } else { 1 };
+        Self::bind_one_of(choices, || {
+            let listener = listen(Domain::IPV4, SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+            Ok(Self { port: listener.local_addr()?.port(), listeners: vec![listener] })
+        })
+    }
+
+    /// Binds a port of the system's choice with `bind`: the one of `last` if it is free, so that apps find it again.
+    pub(crate) fn bind_again(
+        last: Option<u16>,
+        bind: impl Fn(u16) -> Result<Self, BindError>,
+    ) -> Result<Self, BindError> {
+        match last.filter(|&port| port != 0).map(&bind) {
+            Some(Ok(bound)) => Ok(bound),
+            Some(Err(_)) | None => bind(0),
+        }
+    }
+
+    fn bind_one_of(mut choices: usize, mut bind: impl FnMut() -> io::Result<Self>) -> Result<Self, BindError> {
         loop {
             choices -= 1;
-            match Self::bind_all(port) {
+            match bind() {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse && choices > 0 => {}
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(BindError::InUse),
                 Err(error) => return Err(BindError::Io(error)),
@@ -123,6 +147,23 @@ mod tests {
         std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         assert!(matches!(Bound::bind(port), Err(BindError::InUse)));
         assert!(std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err());
+    }
+
+    #[tokio::test]
+    async fn the_loopback_port_takes_nobody_from_elsewhere() {
+        let bound = Bound::bind_loopback(0).unwrap();
+        let listener = &bound.listeners[0];
+        assert_eq!(listener.local_addr().unwrap(), SocketAddr::from((Ipv4Addr::LOCALHOST, bound.port())));
+        assert_ne!(bound.port(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_last_port_is_taken_again_if_it_is_free() {
+        let port = Bound::bind(0).unwrap().port();
+        let again = Bound::bind_again(Some(port), Bound::bind).unwrap();
+        assert_eq!(again.port(), port);
+        assert_ne!(Bound::bind_again(Some(port), Bound::bind).unwrap().port(), port);
+        assert_ne!(Bound::bind_again(Some(0), Bound::bind_loopback).unwrap().port(), 0);
     }
 
     #[tokio::test]

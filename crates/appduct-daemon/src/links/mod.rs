@@ -1,6 +1,7 @@
 //! Device connections: socket bytes and close codes into the host's inputs, its outputs onto sockets.
 
 mod listener;
+mod origin;
 mod outbox;
 mod socket;
 mod tls;
@@ -14,7 +15,8 @@ use std::time::Duration;
 use appduct_proto::host::{SocketId, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
@@ -23,6 +25,7 @@ use crate::leaf::LeafResolver;
 use upgrade::Refused;
 
 pub(crate) use listener::{BindError, Bound};
+pub(crate) use origin::Origins;
 pub(crate) use outbox::{Outbox, Overfull};
 
 /// Connections that may be between accept and WebSocket at once; further ones wait in the system's queue.
@@ -53,57 +56,104 @@ pub(crate) fn serve_native(
     bound: Bound,
     resolver: LeafResolver,
     doorway: &Doorway,
-) -> Result<Vec<tokio::task::JoinHandle<()>>, rustls::Error> {
-    let acceptor = tls::acceptor(resolver)?;
-    let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
-    let accept = |listener| {
-        let native =
-            Native { acceptor: acceptor.clone(), doorway: doorway.clone(), handshakes: Arc::clone(&handshakes) };
-        tokio::spawn(native.accept(listener))
-    };
-    Ok(bound.into_listeners().into_iter().map(accept).collect())
+) -> Result<Vec<JoinHandle<()>>, rustls::Error> {
+    Ok(serve(bound, Entrance::Native(tls::acceptor(resolver)?), doorway))
 }
 
-struct Native {
-    acceptor: TlsAcceptor,
+/// Accepts web pages of `origins` until the process ends or the returned tasks are aborted.
+pub(crate) fn serve_web(bound: Bound, origins: Origins, doorway: &Doorway) -> Vec<JoinHandle<()>> {
+    serve(bound, Entrance::Web(origins), doorway)
+}
+
+fn serve(bound: Bound, entrance: Entrance, doorway: &Doorway) -> Vec<JoinHandle<()>> {
+    let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
+    let port = Arc::new(Port { entrance, doorway: doorway.clone(), handshakes });
+    bound.into_listeners().into_iter().map(|listener| tokio::spawn(Arc::clone(&port).accept(listener))).collect()
+}
+
+/// A device port. Each has its own bound of handshakes, so a flood of one keeps nobody out of the other.
+struct Port {
+    entrance: Entrance,
     doorway: Doorway,
     handshakes: Arc<Semaphore>,
 }
 
-impl Native {
-    async fn accept(self, listener: TcpListener) {
-        let native = Arc::new(self);
+/// What comes before the WebSocket.
+enum Entrance {
+    /// TLS.
+    Native(TlsAcceptor),
+    /// Nothing but the question where the page is from.
+    Web(Origins),
+}
+
+impl Port {
+    async fn accept(self: Arc<Self>, listener: TcpListener) {
         loop {
-            let permit = Arc::clone(&native.handshakes).acquire_owned().await;
+            let permit = Arc::clone(&self.handshakes).acquire_owned().await;
             let stream = listener::accept(&listener).await;
-            let native = Arc::clone(&native);
+            let port = Arc::clone(&self);
             tokio::spawn(async move {
-                let opened = timeout(native.doorway.handshake_timeout, native.open(stream)).await;
-                drop(permit);
-                match opened {
-                    Ok(Ok((stream, early))) => native.doorway.hold(stream, early, Transport::Native).await,
-                    Ok(Err(Refused::Status(status))) => tracing::debug!(status, "plain HTTP on the device port"),
-                    Ok(Err(Refused::Io(error))) => {
-                        tracing::debug!(%error, "a device connection ended in its handshake")
+                match &port.entrance {
+                    Entrance::Native(acceptor) => {
+                        let opened = port.handshake(permit, open_native(acceptor, stream)).await;
+                        port.hold(opened, Transport::Native).await;
                     }
-                    Err(_) => tracing::debug!("a device connection took too long over its handshake"),
+                    Entrance::Web(origins) => {
+                        let opened = port.handshake(permit, open_web(origins, stream)).await;
+                        port.hold(opened, Transport::Web).await;
+                    }
                 }
             });
         }
     }
 
-    /// The WebSocket's stream, and what came with the request's head.
-    async fn open(&self, stream: TcpStream) -> Result<(DeviceStream, Vec<u8>), Refused> {
-        stream.set_nodelay(true)?;
-        let mut stream = Box::new(self.acceptor.accept(stream).await?);
-        match upgrade::upgrade(&mut stream).await {
-            Ok(early) => Ok((stream, early)),
-            Err(refused) => {
-                if let Refused::Status(_) = refused {
-                    goodbye(&mut stream).await;
-                }
-                Err(refused)
+    /// Everything up to the WebSocket, in its time.
+    async fn handshake<S>(
+        &self,
+        permit: Result<OwnedSemaphorePermit, AcquireError>,
+        opening: impl Future<Output = Result<(S, Vec<u8>), Refused>>,
+    ) -> Option<(S, Vec<u8>)> {
+        let opened = timeout(self.doorway.handshake_timeout, opening).await;
+        drop(permit);
+        match opened {
+            Ok(Ok(opened)) => return Some(opened),
+            Ok(Err(Refused::Status(status))) => tracing::debug!(status, "no WebSocket on a device port"),
+            Ok(Err(Refused::Io(error))) => tracing::debug!(%error, "a device connection ended in its handshake"),
+            Err(_) => tracing::debug!("a device connection took too long over its handshake"),
+        }
+        None
+    }
+
+    async fn hold<S: AsyncRead + AsyncWrite + Unpin + Send>(&self, opened: Option<(S, Vec<u8>)>, transport: Transport) {
+        if let Some((stream, early)) = opened {
+            self.doorway.hold(stream, early, transport).await;
+        }
+    }
+}
+
+/// The WebSocket's stream, and what came with the request's head.
+async fn open_native(acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(DeviceStream, Vec<u8>), Refused> {
+    stream.set_nodelay(true)?;
+    open(Box::new(acceptor.accept(stream).await?), None).await
+}
+
+/// The same without TLS.
+async fn open_web(origins: &Origins, stream: TcpStream) -> Result<(TcpStream, Vec<u8>), Refused> {
+    stream.set_nodelay(true)?;
+    open(stream, Some(origins)).await
+}
+
+async fn open<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+    origins: Option<&Origins>,
+) -> Result<(S, Vec<u8>), Refused> {
+    match upgrade::upgrade(&mut stream, origins).await {
+        Ok(early) => Ok((stream, early)),
+        Err(refused) => {
+            if let Refused::Status(_) = refused {
+                goodbye(&mut stream).await;
             }
+            Err(refused)
         }
     }
 }

@@ -6,6 +6,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response, create_response};
 use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue, Method, Version, header};
 
+use super::origin::Origins;
+
 /// The longest request head.
 const MAX_HEAD_BYTES: usize = 8 * 1024;
 const MAX_HEADERS: usize = 64;
@@ -25,9 +27,12 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// Answers the request. Any path will do; of offered subprotocols the first is taken; no extension is. Returns what came
-/// after the head.
-pub(super) async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -> Result<Vec<u8>, Refused> {
+/// Answers the request. Any path will do; of offered subprotocols the first is taken; no extension is. Where there are
+/// `origins`, the request must come from one of them. Returns what came after the head.
+pub(super) async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    origins: Option<&Origins>,
+) -> Result<Vec<u8>, Refused> {
     let mut buffer = Vec::with_capacity(1024);
     let (request, head_length) = loop {
         match parse_head(&buffer) {
@@ -46,6 +51,10 @@ pub(super) async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -
     if !request.headers().contains_key(header::UPGRADE) {
         let body = "this port takes WebSocket connections of Appduct apps only";
         return refuse(stream, "426 Upgrade Required", body).await;
+    }
+    if origins.is_some_and(|origins| !origins.admit(request.headers())) {
+        let body = "pages of this origin may not connect: it is neither on loopback nor listed in \"webOrigins\"";
+        return refuse(stream, "403 Forbidden", body).await;
     }
     let Ok(response) = create_response(&request) else {
         return refuse(stream, "426 Upgrade Required", "this is not a WebSocket request of version 13").await;
@@ -122,6 +131,10 @@ mod tests {
 
     /// What the peer sends, piece by piece, and what it hears.
     async fn exchange(pieces: &[&[u8]]) -> (Result<Vec<u8>, Refused>, String) {
+        exchange_with(None, pieces).await
+    }
+
+    async fn exchange_with(origins: Option<&Origins>, pieces: &[&[u8]]) -> (Result<Vec<u8>, Refused>, String) {
         let (mut ours, mut theirs) = tokio::io::duplex(64 * 1024);
         let sending = async {
             for piece in pieces {
@@ -129,7 +142,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        let (result, ()) = tokio::join!(upgrade(&mut ours), sending);
+        let (result, ()) = tokio::join!(upgrade(&mut ours, origins), sending);
         drop(ours);
         let mut heard = String::new();
         theirs.read_to_string(&mut heard).await.unwrap();
@@ -183,6 +196,21 @@ mod tests {
         let (result, heard) = exchange(&[request]).await;
         assert!(matches!(result, Err(Refused::Status(_))));
         assert!(heard.starts_with("HTTP/1.1 426 ") && heard.contains("Sec-WebSocket-Version: 13"), "{heard}");
+    }
+
+    #[tokio::test]
+    async fn where_origins_matter_a_strangers_upgrade_is_forbidden() {
+        let origins = Origins::new(Vec::new());
+        let strange = websocket_request("Origin: https://evil.example\r\n");
+        let (result, heard) = exchange_with(Some(&origins), &[&strange]).await;
+        assert!(matches!(result, Err(Refused::Status("403 Forbidden"))));
+        assert!(heard.starts_with("HTTP/1.1 403 Forbidden\r\n") && heard.contains("webOrigins"), "{heard}");
+        let local = websocket_request("Origin: http://localhost:3000\r\n");
+        assert!(exchange_with(Some(&origins), &[&local]).await.0.is_ok());
+        assert!(exchange(&[&strange]).await.0.is_ok(), "a native app is no page");
+        let plain = b"GET / HTTP/1.1\r\nOrigin: https://evil.example\r\n\r\n";
+        let (_, heard) = exchange_with(Some(&origins), &[plain]).await;
+        assert!(heard.starts_with("HTTP/1.1 426 "), "{heard}");
     }
 
     #[tokio::test]

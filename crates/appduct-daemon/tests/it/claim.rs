@@ -59,7 +59,6 @@ fn a_link_that_cannot_be_made_leaves_nothing_behind() {
         (json!({"ttlSeconds": 0}), "ttlSeconds"),
         (json!({"ttlSeconds": 604_801}), "604800"),
         (json!({"ttlSeconds": null}), "ttlSeconds"),
-        (json!({"transport": "web"}), "web"),
         (json!({"transport": "tcp"}), "transport"),
     ] {
         let error = daemon.call("link.create", params.clone()).unwrap_err();

@@ -107,7 +107,8 @@ fn status_tells_what_the_daemon_is_and_does() {
     let status = control.call("daemon.status", json!({})).unwrap();
     assert_eq!((&status["version"], &status["pid"]), (&json!("1.2.3-test"), &json!(std::process::id())));
     assert_eq!((&status["wssPort"], &status["pendingLinks"]), (&json!(daemon.port), &json!(1)));
-    assert!(status.get("webPort").is_none());
+    assert_eq!(status["webPort"], daemon.web_port);
+    assert!(status.get("configFault").is_none());
     assert!(status["startedAt"].as_str().unwrap().ends_with('Z'));
     assert!(status["pinnedKeys"][0].as_str().unwrap().starts_with("sha256/"));
     assert_eq!(status["sessions"][0]["alias"], "x");

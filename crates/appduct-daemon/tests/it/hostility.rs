@@ -7,7 +7,7 @@ use std::time::Duration;
 use appduct_daemon::Seams;
 use serde_json::json;
 
-use crate::harness::{Daemon, PATIENCE, TlsOptions, eventually, state_dir, tls_stream};
+use crate::harness::{Daemon, PATIENCE, TlsOptions, WebApp, eventually, state_dir, tls_stream};
 
 fn raw(daemon: &Daemon) -> TcpStream {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, daemon.port)).unwrap();
@@ -67,6 +67,20 @@ fn a_peer_that_takes_too_long_over_its_handshake_is_dropped() {
     let mut slow_head = tls_stream(daemon.port, &TlsOptions::default()).unwrap();
     slow_head.write_all(b"GET / HTTP/1.1\r\nUpgr").unwrap();
     assert!(ends(&mut slow_head));
+}
+
+#[test]
+fn a_flood_of_one_port_keeps_nobody_out_of_the_other() {
+    let daemon = Daemon::start();
+    let flood =
+        |port| -> Vec<_> { (0..300).map(|_| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap()).collect() };
+    let idle = flood(daemon.web_port);
+    daemon.app("x");
+    drop(idle);
+    let _idle = flood(daemon.port);
+    let mut page = WebApp::connect_to_web(daemon.web_port);
+    page.claim(&daemon.web_link(), "y");
+    page.expect_ack();
 }
 
 #[test]

@@ -1,18 +1,16 @@
 //! What takes a process of its own: signals and sudden death. The process is this test binary, run anew for one test.
 
-use std::io::{BufRead, BufReader};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use appduct_daemon::{Options, Seams, run, run_with};
 use appduct_rpc::StateDir;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{App, Control, state_dir};
-
-const STATE_DIR: &str = "APPDUCT_TEST_STATE_DIR";
+use crate::harness::{App, Control, Process, STATE_DIR, WAIT_FOR_START, state_dir};
 
 /// Run by the tests below in a process of its own; by itself it starts a daemon and stops it.
 #[test]
@@ -20,6 +18,12 @@ fn a_daemon_runs_until_it_is_told_to_stop() {
     let told = std::env::var_os(STATE_DIR);
     let own = told.is_none().then(|| state_dir(r#"{"wssPort":0}"#));
     let root = told.map(Into::into).or_else(|| own.as_ref().map(|own| own.path().to_owned())).unwrap();
+    if std::env::var_os(WAIT_FOR_START).is_some() {
+        // The end of the input is heard by every process that waits for it at once.
+        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    }
+    // Over a limit of its file sizes a process hears this signal and, if it lives on, that the file cannot grow.
+    signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::<AtomicBool>::default()).unwrap();
     let options = Options { state_dir: StateDir::new(root), version: "1".to_owned() };
     let ended = if own.is_some() {
         run_with(&options, Seams::default(), |started| {
@@ -31,65 +35,13 @@ fn a_daemon_runs_until_it_is_told_to_stop() {
     ended.unwrap();
 }
 
-/// Killed when the test lets go of it.
-struct Process {
-    child: Child,
-    log: BufReader<ChildStderr>,
-    port: u16,
-}
-
-impl Process {
-    fn start(root: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "process::a_daemon_runs_until_it_is_told_to_stop", "--nocapture"])
-            .env(STATE_DIR, root)
-            .env("APPDUCT_LOG", "info")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        let mut process = Self { child, log, port: 0 };
-        let line = process.log_line("up on ");
-        process.port = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
-        process
-    }
-
-    /// Waits for a line of the log that holds `part`.
-    fn log_line(&mut self, part: &str) -> String {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "the daemon ended before it said {part:?}");
-            if line.contains(part) {
-                return line;
-            }
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-    }
-
-    fn wait(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
-
 #[test]
 fn either_signal_ends_the_daemon_in_order() {
     for signal in [Signal::TERM, Signal::INT] {
         let directory = state_dir(r#"{"wssPort":0}"#);
         let paths = StateDir::new(directory.path().to_owned());
         let mut process = Process::start(directory.path());
-        assert_eq!(std::fs::read_to_string(paths.pid_file()).unwrap(), process.child.id().to_string());
+        assert_eq!(std::fs::read_to_string(paths.pid_file()).unwrap(), process.id().to_string());
         let app = App::connect(process.port);
         // The reply shows that the socket has been seen.
         Control::connect(&paths.socket()).call("daemon.status", json!({})).unwrap();
@@ -127,4 +79,31 @@ fn a_killed_daemon_leaves_nothing_in_the_way_of_the_next() {
     app.claim(&control.call("link.create", json!({})).unwrap(), "Pixel 8");
     app.expect_ack();
     assert_eq!(app.alias, "pixel-8");
+}
+
+#[test]
+fn of_two_daemons_that_start_at_the_same_instant_exactly_one_lives() {
+    let directory = state_dir(r#"{"wssPort":0}"#);
+    let paths = StateDir::new(directory.path().to_owned());
+    for round in 0..50 {
+        let (starters, go) = Process::prepare_many(2, directory.path());
+        drop(go);
+        let outcomes: Vec<_> = starters
+            .into_iter()
+            .map(|mut process| {
+                // Whoever does not come up has ended by itself.
+                std::thread::spawn(move || process.comes_up().then_some(process))
+            })
+            .collect();
+        let mut living: Vec<_> = outcomes.into_iter().filter_map(|thread| thread.join().unwrap()).collect();
+        assert_eq!(living.len(), 1, "round {round}");
+        let mut survivor = living.remove(0);
+        let status = Control::connect(&paths.socket()).call("daemon.status", json!({})).unwrap();
+        assert_eq!(status["pid"], survivor.id());
+        assert_eq!(std::fs::read_to_string(paths.pid_file()).unwrap(), survivor.id().to_string());
+        drop(App::connect(survivor.port));
+        // The next two find what an orderly end leaves, or what a sudden one does.
+        survivor.signal(if round % 2 == 0 { Signal::TERM } else { Signal::KILL });
+        survivor.wait();
+    }
 }

@@ -29,7 +29,7 @@ fn every_file_is_private() {
     let daemon = Daemon::in_directory(directory).unwrap();
     let paths = daemon.paths();
     assert_eq!(mode(paths.root()), 0o700);
-    for path in [paths.socket(), paths.pid_file(), paths.lock(), paths.key()] {
+    for path in [paths.socket(), paths.pid_file(), paths.lock(), paths.key(), paths.last_ports()] {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
     assert_eq!(fs::read_to_string(paths.pid_file()).unwrap(), std::process::id().to_string());
@@ -37,8 +37,9 @@ fn every_file_is_private() {
 }
 
 #[test]
-fn the_key_and_its_pin_outlive_the_daemon_and_nothing_else_does() {
-    let daemon = Daemon::start();
+fn where_sessions_are_not_kept_the_key_alone_outlives_the_daemon() {
+    let daemon = Daemon::with_config(r#"{"wssPort":0,"advertisedIp":"127.0.0.1","persistSessions":false}"#);
+    assert_eq!(daemon.call("daemon.status", json!({})).unwrap()["persistSessions"], false);
     let pin = daemon.link()["pin"].clone();
     let app = daemon.app("x");
     let (id, token) = (app.session_id.clone(), app.resume_token.clone());
@@ -52,6 +53,7 @@ fn the_key_and_its_pin_outlive_the_daemon_and_nothing_else_does() {
     again.resume(&id, &token);
     again.expect_close(1008, "unknown_session");
     assert_eq!(daemon.app("x").alias, "x");
+    assert!(!daemon.paths().sessions().exists());
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn base(model: Option<&str>) -> String {
     if alias.is_empty() { "device".to_owned() } else { alias.to_owned() }
 }
 
-/// The aliases that live sessions have.
+/// The aliases that live sessions have, and those that are kept for sessions to come.
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
     taken: BTreeMap<Arc<str>, SessionNo>,
@@ -52,6 +52,15 @@ impl Aliases {
         self.taken.insert(alias.clone(), session);
         self.first_free.insert(base, number + 1);
         alias
+    }
+
+    /// Gives the session the alias that it had; `false` if another has it.
+    pub(super) fn restore(&mut self, alias: &Arc<str>, session: SessionNo) -> bool {
+        if self.taken.contains_key(alias) {
+            return false;
+        }
+        self.taken.insert(alias.clone(), session);
+        true
     }
 
     pub(super) fn free(&mut self, alias: &str) {

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use super::deadlines::Deadline;
-use super::session::{Session, State, Unproven};
-use super::{EventBody, Host, SocketId, Transport};
+use super::link::PendingClaim;
+use super::park::Accepted;
+use super::saves::Haste;
+use super::session::Unproven;
+use super::{Host, SocketId, Transport};
 use crate::Now;
 use crate::wire::{CloseReason, Device};
 
@@ -31,6 +34,9 @@ impl Host {
             return self.claim_again(now, socket, transport, &claim);
         };
         let id = id.clone();
+        if link.claim.is_some() {
+            return self.overtake_claim(now, socket, transport, &id, &claim.token);
+        }
         if link.transport != transport {
             return Err(CloseReason::WrongTransport);
         }
@@ -39,44 +45,60 @@ impl Host {
             return Err(CloseReason::LinkExpired);
         }
         if !link.token.is_of(&claim.token) {
-            return Err(self.count_wrong_token(&id));
+            return Err(self.count_wrong_token(now, &id));
         }
-        self.consume_link(now, socket, &id, claim.device);
+        self.accept_claim(now, socket, &id, claim.device);
         Ok(())
     }
 
-    fn count_wrong_token(&mut self, id: &Arc<str>) -> CloseReason {
+    fn count_wrong_token(&mut self, now: Now, id: &Arc<str>) -> CloseReason {
         let Some(link) = self.links.get_mut(id) else { return CloseReason::UnknownSession };
         link.wrong_tokens += 1;
         if link.wrong_tokens < MAX_WRONG_TOKENS {
             return CloseReason::InvalidToken;
         }
         self.discard_link(id);
+        self.changed(now, Haste::Now);
         CloseReason::ClaimAttemptsExceeded
     }
 
-    fn consume_link(&mut self, now: Now, socket: SocketId, id: &Arc<str>, device: Device) {
-        let Some(link) = self.discard_link(id) else { return };
+    /// The claim is good: an alias is kept for it, and the rest comes with its ack.
+    fn accept_claim(&mut self, now: Now, socket: SocketId, id: &Arc<str>, device: Device) {
+        let Some(link) = self.links.get_mut(id) else { return };
         let token = self.random.token();
-        let model = device.model.clone();
-        let no = self.sessions.insert(id.clone(), model.as_deref(), |label| Session {
-            label,
-            device: device.clone(),
-            transport: link.transport,
-            created_at: link.created_at,
-            claimed_at: now.wall,
-            state: State::Active { socket, missed: 0 },
-            resume_token: token.digest(),
-            unproven: Some(Unproven::Claim { token: link.token, expires: link.expires }),
-            tools: Default::default(),
-            events: Default::default(),
-            ring: Default::default(),
-            calls: Default::default(),
-        });
-        self.sockets.bind(socket, no);
-        self.deadlines.disarm(Deadline::Hello(socket));
-        self.deadlines.arm(Deadline::Keepalive(no), now.mono + self.settings.ping_after());
-        self.acknowledge(now, no, socket, &token, EventBody::SessionClaimed { device });
+        let (no, alias) = self.sessions.reserve(device.model.as_deref());
+        let resume_token = token.digest();
+        link.claim = Some(PendingClaim { socket, no, alias, device, claimed_at: now.wall, resume_token });
+        self.deadlines.disarm(Deadline::LinkExpiry(id.clone()));
+        self.park(now, socket, token, Accepted::Claim(id.clone()));
+    }
+
+    /// A claim of a link whose claim waits for its ack. The app may have lost its socket and be back.
+    fn overtake_claim(
+        &mut self,
+        now: Now,
+        socket: SocketId,
+        transport: Transport,
+        id: &Arc<str>,
+        token: &str,
+    ) -> Result<(), CloseReason> {
+        let Some(link) = self.links.get_mut(id) else { return Err(CloseReason::UnknownSession) };
+        if link.has_expired(now.mono) {
+            return Err(CloseReason::AlreadyClaimed);
+        }
+        if link.transport != transport {
+            return Err(CloseReason::WrongTransport);
+        }
+        if !link.token.is_of(token) {
+            return Err(CloseReason::AlreadyClaimed);
+        }
+        let Some(claim) = &mut link.claim else { return Err(CloseReason::AlreadyClaimed) };
+        let token = self.random.token();
+        claim.resume_token = token.digest();
+        let overtaken = std::mem::replace(&mut claim.socket, socket);
+        self.turn_away(overtaken, CloseReason::SessionReplaced);
+        self.park(now, socket, token, Accepted::Claim(id.clone()));
+        Ok(())
     }
 
     /// A claim of a link that is no longer pending. It may be the claim of before, whose ack was lost.

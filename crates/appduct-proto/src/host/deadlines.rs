@@ -15,6 +15,10 @@ pub(super) enum Deadline {
     Call(CallNo),
     /// A socket's claim or resume is due.
     Hello(SocketId),
+    /// A save has taken too long for anybody to wait for it.
+    SaveOverdue,
+    /// The next save may start.
+    Save,
     /// The next ping of an active session is due.
     Keepalive(SessionNo),
     /// The grace of a suspended session ends.

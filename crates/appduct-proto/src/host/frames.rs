@@ -1,6 +1,8 @@
 //! What a connected app says.
 
 use super::registry::Full;
+use super::ring::starts_block;
+use super::saves::Haste;
 use super::sessions::SessionNo;
 use super::{EventBody, Host, Outcome};
 use crate::Now;
@@ -18,8 +20,10 @@ impl Host {
         if session_id.as_deref() != Some(&*session.label.session_id) {
             return Err(CloseReason::SessionMismatch);
         }
-        // The app speaks as this session, so it has the ack and its newest token.
-        session.unproven = None;
+        // The app speaks as this session after the ack left, so it has the ack and its newest token.
+        if session.ack_left && session.unproven.take().is_some() {
+            self.changed(now, Haste::Soon);
+        }
         let frame =
             frame.map_err(
                 |FieldFault { .. }| {
@@ -70,6 +74,9 @@ impl Host {
             AppFrame::Event { name, ts, payload } => {
                 let seq = session.ring.push(self.settings.event_buffer, now.wall, &name, ts, payload.as_ref());
                 self.outputs.numbered_event(now, &session.label, seq, EventBody::AppEvent { name, ts, payload });
+                if starts_block(seq) {
+                    self.changed(now, Haste::Soon);
+                }
             }
         }
         Ok(())

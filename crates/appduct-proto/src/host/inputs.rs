@@ -35,6 +35,7 @@ impl Host {
         self.handle_timeout(now);
         let taken = match self.sockets.awaits(socket) {
             Some(Awaits::Hello(transport)) => self.take_hello(now, socket, transport, received),
+            Some(Awaits::Save(generation)) => self.keep_early(generation, received),
             Some(Awaits::Frames(session)) => self.take_message(now, session, received),
             Some(Awaits::End) | None => Ok(()),
         };
@@ -58,12 +59,11 @@ impl Host {
     /// The socket is gone; `close` is what the peer sent, if it sent a close frame with a code.
     pub fn handle_closed(&mut self, now: Now, socket: SocketId, close: Option<Close>) {
         self.handle_timeout(now);
+        let backgrounded = close.is_some_and(|close| close == CloseReason::AppBackgrounded.into());
+        let reason = if backgrounded { SuspendReason::AppBackgrounded } else { SuspendReason::ConnectionLost };
         match self.sockets.remove(socket) {
-            Some(Awaits::Frames(session)) => {
-                let backgrounded = close.is_some_and(|close| close == CloseReason::AppBackgrounded.into());
-                let reason = if backgrounded { SuspendReason::AppBackgrounded } else { SuspendReason::ConnectionLost };
-                self.suspend(now, session, reason);
-            }
+            Some(Awaits::Frames(session)) => self.suspend(now, session, reason),
+            Some(Awaits::Save(generation)) => self.unpark(now, generation, reason),
             Some(Awaits::Hello(_)) => self.deadlines.disarm(Deadline::Hello(socket)),
             Some(Awaits::End) | None => {}
         }
@@ -72,12 +72,16 @@ impl Host {
     /// The moment of the last `Idle` has come. Every other input does this first, so it comes after all that was due
     /// before it.
     pub fn handle_timeout(&mut self, now: Now) {
+        self.now = now;
         while let Some(deadline) = self.deadlines.take_due(now.mono) {
             match deadline {
                 Deadline::Call(call) => self.time_out(now, call),
                 Deadline::Hello(socket) => self.fail_socket(now, socket, CloseReason::PreClaimTimeout),
                 Deadline::Keepalive(session) => self.ping_or_drop(now, session),
                 Deadline::Grace(session) => self.expire(now, session),
+                Deadline::SaveOverdue => self.give_up_waiting(now),
+                // The save starts once everything else is done.
+                Deadline::Save => {}
                 Deadline::LinkExpiry(link) => self.expire_link(now, link),
                 Deadline::LinkForgotten(link) => {
                     self.links.remove(&link);
@@ -106,9 +110,11 @@ impl Host {
     }
 
     /// Closes a socket for what it did; its session suspends at once, without waiting for the peer's goodbye.
-    fn fail_socket(&mut self, now: Now, socket: SocketId, reason: CloseReason) {
-        if let Some(Awaits::Frames(session)) = self.close_socket(socket, reason) {
-            self.suspend(now, session, SuspendReason::ConnectionLost);
+    pub(super) fn fail_socket(&mut self, now: Now, socket: SocketId, reason: CloseReason) {
+        match self.close_socket(socket, reason) {
+            Some(Awaits::Frames(session)) => self.suspend(now, session, SuspendReason::ConnectionLost),
+            Some(Awaits::Save(generation)) => self.unpark(now, generation, SuspendReason::ConnectionLost),
+            Some(Awaits::Hello(_) | Awaits::End) | None => {}
         }
     }
 

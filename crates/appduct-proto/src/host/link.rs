@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::deadlines::Deadline;
+use super::saves::Haste;
 use super::secret::Digest;
-use super::{EventBody, Host, Refusal, Transport};
-use crate::wire::Bootstrap;
+use super::sessions::SessionNo;
+use super::{EventBody, Host, Refusal, SocketId, Transport};
+use crate::wire::{Bootstrap, Device};
 use crate::{Moment, Now, Timestamp};
 
 /// Where an app should connect.
@@ -40,7 +42,7 @@ pub struct MintedLink {
     pub bootstrap: Bootstrap,
 }
 
-/// The record of a link that nobody has claimed.
+/// A link that is no session yet.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) token: Digest,
@@ -49,11 +51,28 @@ pub(super) struct Link {
     pub(super) expires: Moment,
     pub(super) ttl: Duration,
     pub(super) wrong_tokens: u8,
+    /// A claim whose ack has not left; nobody else has heard of it.
+    pub(super) claim: Option<PendingClaim>,
+}
+
+/// What a claim will make of its link.
+#[derive(Debug)]
+pub(super) struct PendingClaim {
+    pub(super) socket: SocketId,
+    pub(super) no: SessionNo,
+    pub(super) alias: Arc<str>,
+    pub(super) device: Device,
+    pub(super) claimed_at: Timestamp,
+    pub(super) resume_token: Digest,
 }
 
 impl Link {
     pub(super) fn has_expired(&self, now: Moment) -> bool {
         self.expires <= now
+    }
+
+    pub(super) fn is_pending(&self, now: Moment) -> bool {
+        self.claim.is_none() && !self.has_expired(now)
     }
 }
 
@@ -77,9 +96,11 @@ impl Host {
             expires: now.mono + request.ttl,
             ttl: request.ttl,
             wrong_tokens: 0,
+            claim: None,
         };
         self.deadlines.arm(Deadline::LinkExpiry(id.clone()), link.expires);
         self.links.insert(id.clone(), link);
+        self.changed(now, Haste::Now);
         let expires_at = now.wall + request.ttl;
         self.outputs.link_event(now, &id, EventBody::LinkCreated { expires_at });
         Ok(MintedLink {
@@ -97,7 +118,7 @@ impl Host {
     /// How many links may still be claimed.
     #[must_use]
     pub fn pending_links(&self, now: Now) -> usize {
-        self.links.values().filter(|link| !link.has_expired(now.mono)).count()
+        self.links.values().filter(|link| link.is_pending(now.mono)).count()
     }
 
     /// A link passed its time. Its record stays as long again, so that a late claim hears why it fails.
@@ -105,6 +126,7 @@ impl Host {
         let Some(link) = self.links.get(&id) else { return };
         self.outputs.link_event(now, &id, EventBody::LinkExpired);
         let ttl = link.ttl;
+        self.changed(now, Haste::Soon);
         self.deadlines.arm(Deadline::LinkForgotten(id), now.mono + ttl);
     }
 

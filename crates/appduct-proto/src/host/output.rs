@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::session::Label;
-use super::{Event, EventBody, FinishedCall, SocketId};
+use super::{Event, EventBody, FinishedCall, Generation, Records, SocketId};
 use crate::wire::{Close, CloseReason, DaemonFrame};
 use crate::{Moment, Now};
 
@@ -39,6 +39,14 @@ pub enum Output {
     Event(Event),
     /// A call ended; its caller may be answered.
     CallFinished(FinishedCall),
+    /// Write the records down, so that they are on disk even if the machine stops, in place of the last ones. Do it beside
+    /// the loop and answer with [`Host::handle_saved`](super::Host::handle_saved); no other save comes before that.
+    Save {
+        /// What to answer with.
+        generation: Generation,
+        /// What to write.
+        records: Box<Records>,
+    },
     /// Nothing more for now. Call [`Host::handle_timeout`](super::Host::handle_timeout) at that moment, if there is one.
     Idle {
         /// The next deadline.
@@ -59,6 +67,9 @@ impl fmt::Debug for Output {
             Self::Terminate { socket } => f.debug_struct("Terminate").field("socket", socket).finish(),
             Self::Event(event) => f.debug_tuple("Event").field(event).finish(),
             Self::CallFinished(call) => f.debug_tuple("CallFinished").field(call).finish(),
+            Self::Save { generation, records } => {
+                f.debug_struct("Save").field("generation", generation).field("records", records).finish()
+            }
             Self::Idle { until } => f.debug_struct("Idle").field("until", until).finish(),
         }
     }

@@ -39,19 +39,42 @@ pub enum DeniedReason {
     NoConsentChannel,
 }
 
+/// The rule that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyRule<'a> {
+    /// `tools`, by `<alias>/<tool>`.
+    Tool,
+    /// `groups`, by this group: the tool's own or the one above it.
+    Group(&'a Group),
+    /// `destructive`. It is stricter than the rule of `loosened_by`, where a group has one.
+    Destructive {
+        /// The group whose rule would have allowed more.
+        loosened_by: Option<&'a Group>,
+    },
+    /// `default`
+    Default,
+}
+
 impl Policy {
     /// What happens to a call of `tool` on the session with this alias.
     #[must_use]
     pub fn decide(&self, alias: &str, tool: &ToolDescriptor) -> Decision {
+        self.explain(alias, tool).0
+    }
+
+    /// The same, and which rule says so.
+    #[must_use]
+    pub fn explain(&self, alias: &str, tool: &ToolDescriptor) -> (Decision, PolicyRule<'_>) {
         if let Some(decision) = self.override_of(alias, tool) {
-            return decision;
+            return (decision, PolicyRule::Tool);
         }
-        let destructive = tool.annotations.and_then(|hints| hints.destructive_hint) == Some(true);
-        match (self.group_rule(tool), destructive) {
-            (Some(rule), true) => rule.max(self.destructive),
-            (Some(rule), false) => rule,
-            (None, true) => self.destructive,
-            (None, false) => self.default,
+        match (self.group_rule(tool), tool.is_destructive()) {
+            (Some((group, rule)), true) if rule < self.destructive => {
+                (self.destructive, PolicyRule::Destructive { loosened_by: Some(group) })
+            }
+            (Some((group, rule)), _) => (rule, PolicyRule::Group(group)),
+            (None, true) => (self.destructive, PolicyRule::Destructive { loosened_by: None }),
+            (None, false) => (self.default, PolicyRule::Default),
         }
     }
 
@@ -62,10 +85,10 @@ impl Policy {
         self.tools.get(&format!("{alias}/{}", tool.name)).copied()
     }
 
-    fn group_rule(&self, tool: &ToolDescriptor) -> Option<Decision> {
+    fn group_rule(&self, tool: &ToolDescriptor) -> Option<(&Group, Decision)> {
         let group = tool.group.as_ref().filter(|_| !self.groups.is_empty())?;
-        let top = || group.top().parse::<Group>().ok().and_then(|top| self.groups.get(&top));
-        self.groups.get(group).or_else(top).copied()
+        let top = || group.top().parse::<Group>().ok().and_then(|top| self.groups.get_key_value(&top));
+        self.groups.get_key_value(group).or_else(top).map(|(group, &decision)| (group, decision))
     }
 }
 
@@ -141,6 +164,26 @@ mod tests {
         {
             let policy = policy(Allow, destructive, &[], &[("shop", group)]);
             assert_eq!(policy.decide("x", &grouped), expected, "{destructive:?} {group:?}");
+        }
+    }
+
+    #[test]
+    fn an_explanation_names_the_rule_that_decides() {
+        let group = |name: &str| name.parse::<Group>().unwrap();
+        let policy = policy(Allow, Prompt, &[("x/pay", Deny)], &[("shop", Allow), ("shop/card", Deny)]);
+        let grouped = |name: &str, extra: &str| tool(&format!(r#"{extra},"group":"{name}""#));
+        for (alias, tool, decision, rule) in [
+            ("x", tool(DESTRUCTIVE), Deny, PolicyRule::Tool),
+            ("y", tool(""), Allow, PolicyRule::Default),
+            ("y", tool(DESTRUCTIVE), Prompt, PolicyRule::Destructive { loosened_by: None }),
+            ("y", grouped("shop/cash", ""), Allow, PolicyRule::Group(&group("shop"))),
+            ("y", grouped("shop/card", ""), Deny, PolicyRule::Group(&group("shop/card"))),
+            ("y", grouped("shop/card", DESTRUCTIVE), Deny, PolicyRule::Group(&group("shop/card"))),
+            ("y", grouped("shop", DESTRUCTIVE), Prompt, PolicyRule::Destructive { loosened_by: Some(&group("shop")) }),
+            ("y", grouped("cart", ""), Allow, PolicyRule::Default),
+        ] {
+            assert_eq!(policy.explain(alias, &tool), (decision, rule));
+            assert_eq!(policy.decide(alias, &tool), decision);
         }
     }
 

@@ -38,6 +38,8 @@ pub struct EventsSince {
 pub(super) struct Ring {
     kept: VecDeque<Kept>,
     last_seq: u64,
+    /// Numbers that were never given, from after the first to the second: a crash makes them.
+    gap: (u64, u64),
 }
 
 #[derive(Debug)]
@@ -49,7 +51,30 @@ struct Kept {
     payload: Option<RawJson>,
 }
 
+/// How many events come between two saves that nothing else asks for.
+const BLOCK: u64 = 100_000;
+
+/// Every JSON reader counts exactly so far.
+const MAX_RECORDED: u64 = 1 << 53;
+
+/// Whether the last number must be recorded anew.
+pub(super) fn starts_block(seq: u64) -> bool {
+    seq.is_multiple_of(BLOCK)
+}
+
 impl Ring {
+    /// An empty ring that goes on after `recorded`, which was the number of the last event, or after a crash may have been
+    /// it: then more may have come, less than two blocks, and no number must be given twice.
+    pub(super) fn restored(recorded: u64, crashed: bool) -> Self {
+        let recorded = recorded.min(MAX_RECORDED);
+        let last_seq = if crashed { (recorded / BLOCK + 2) * BLOCK } else { recorded };
+        Self { kept: VecDeque::new(), last_seq, gap: (recorded, last_seq) }
+    }
+
+    pub(super) fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
     /// Counts an event and keeps it among the newest `capacity`. Returns its number.
     pub(super) fn push(
         &mut self,
@@ -74,7 +99,9 @@ impl Ring {
 
     fn since(&self, label: &Label, query: &EventQuery) -> EventsSince {
         let oldest = self.kept.front().map_or(0, |event| event.seq);
-        let dropped = oldest.saturating_sub(query.since).saturating_sub(1);
+        let given = oldest.saturating_sub(query.since).saturating_sub(1);
+        let gap = self.gap.1.min(oldest).saturating_sub(self.gap.0.max(query.since));
+        let dropped = given.saturating_sub(gap);
         let named = |event: &&Kept| query.name.as_ref().is_none_or(|name| name.matches(&event.name));
         let mut matching = self.kept.iter().filter(|event| event.seq > query.since).filter(named);
         let limit = query.limit.unwrap_or(usize::MAX);

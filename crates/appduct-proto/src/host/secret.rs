@@ -8,6 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -83,6 +85,34 @@ impl Digest {
     pub(super) fn is_of(&self, text: &str) -> bool {
         let token: Option<[u8; TOKEN_BYTES]> = LENIENT.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
         token.is_some_and(|token| Self::of(&token).0.ct_eq(&self.0).into())
+    }
+}
+
+/// In time that does not depend on how much of it is equal.
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+/// Records hold a digest as base64url.
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digest = LENIENT.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+        digest.map(Self).ok_or_else(|| D::Error::custom("no digest"))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::call::CallNo;
 use super::registry::{EventRegistry, ToolRegistry};
 use super::ring::Ring;
@@ -12,7 +14,8 @@ use crate::wire::Device;
 use crate::{Moment, Timestamp};
 
 /// Why a session has no socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SuspendReason {
     /// The app said that it goes to the background.
     AppBackgrounded,
@@ -49,10 +52,15 @@ pub(super) struct Session {
     pub(super) created_at: Timestamp,
     pub(super) claimed_at: Timestamp,
     pub(super) state: State,
-    /// The token that the newest ack carried.
+    /// The newest token.
     pub(super) resume_token: Digest,
     /// What the app may show instead while nothing proves that it has the newest ack.
     pub(super) unproven: Option<Unproven>,
+    /// Whether the newest token has left, on the socket that the session has. Until then no frame proves that the app has
+    /// it.
+    pub(super) ack_left: bool,
+    /// The socket of a resume whose ack waits for its save.
+    pub(super) parked: Option<SocketId>,
     pub(super) tools: ToolRegistry,
     pub(super) events: EventRegistry,
     pub(super) ring: Ring,
@@ -77,6 +85,8 @@ pub(super) enum State {
     Suspended {
         since: Timestamp,
         reason: SuspendReason,
+        /// When the grace ends.
+        until: Moment,
     },
 }
 
@@ -90,6 +100,32 @@ pub(super) enum Unproven {
 }
 
 impl Session {
+    /// A session that has registered nothing.
+    pub(super) fn new(
+        session_id: Arc<str>,
+        alias: Arc<str>,
+        device: Device,
+        state: State,
+        resume_token: Digest,
+    ) -> Self {
+        Self {
+            label: Label { session_id, alias },
+            device,
+            transport: Transport::default(),
+            created_at: Timestamp::default(),
+            claimed_at: Timestamp::default(),
+            state,
+            resume_token,
+            unproven: None,
+            ack_left: false,
+            parked: None,
+            tools: ToolRegistry::default(),
+            events: EventRegistry::default(),
+            ring: Ring::default(),
+            calls: BTreeSet::new(),
+        }
+    }
+
     pub(super) fn socket(&self) -> Option<SocketId> {
         match self.state {
             State::Active { socket, .. } => Some(socket),
@@ -117,7 +153,7 @@ impl Session {
             claimed_at: self.claimed_at,
             suspended: match self.state {
                 State::Active { .. } => None,
-                State::Suspended { since, reason } => Some((since, reason)),
+                State::Suspended { since, reason, .. } => Some((since, reason)),
             },
             tool_count: self.tools.len(),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::alias::Aliases;
-use super::session::{Label, Session};
+use super::session::Session;
 use super::{Host, Refusal, SessionSummary, alias};
 
 /// A session's place in claim order.
@@ -20,19 +20,39 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Adds a session under the first free alias of its model.
-    pub(super) fn insert(
-        &mut self,
-        session_id: Arc<str>,
-        model: Option<&str>,
-        session: impl FnOnce(Label) -> Session,
-    ) -> SessionNo {
+    /// Keeps a place and the first free alias of the model for a session to come.
+    pub(super) fn reserve(&mut self, model: Option<&str>) -> (SessionNo, Arc<str>) {
+        let no = self.next_no();
+        (no, self.aliases.take(alias::base(model), no))
+    }
+
+    /// The session that an alias was kept for does not come.
+    pub(super) fn release(&mut self, alias: &str) {
+        self.aliases.free(alias);
+    }
+
+    /// Adds a session at the place that was kept for it.
+    pub(super) fn insert(&mut self, no: SessionNo, session: Session) {
+        self.by_id.insert(session.label.session_id.clone(), no);
+        self.by_no.insert(no, session);
+    }
+
+    /// Adds a session under the alias that it had; `None` if its id or alias is taken.
+    pub(super) fn restore(&mut self, session: Session) -> Option<SessionNo> {
+        if self.by_id.contains_key(&session.label.session_id) {
+            return None;
+        }
+        let no = self.next_no();
+        if !self.aliases.restore(&session.label.alias, no) {
+            return None;
+        }
+        self.insert(no, session);
+        Some(no)
+    }
+
+    fn next_no(&mut self) -> SessionNo {
         self.claimed += 1;
-        let no = SessionNo(self.claimed);
-        let alias = self.aliases.take(alias::base(model), no);
-        self.by_id.insert(session_id.clone(), no);
-        self.by_no.insert(no, session(Label { session_id, alias }));
-        no
+        SessionNo(self.claimed)
     }
 
     /// Removes a session and frees its alias.
@@ -66,8 +86,8 @@ impl Sessions {
         let Some(selector) = selector else { return self.only() };
         let by_id = self.by_id.get(selector).copied();
         let by_alias = self.aliases.find(selector);
-        let no = by_id.into_iter().chain(by_alias).min();
-        let found = no.and_then(|no| Some((no, self.by_no.get(&no)?)));
+        let live = |no: SessionNo| Some((no, self.by_no.get(&no)?));
+        let found = by_id.into_iter().chain(by_alias).filter_map(live).min_by_key(|&(no, _)| no);
         found.ok_or_else(|| Refusal::UnknownSession { selector: selector.to_owned() })
     }
 

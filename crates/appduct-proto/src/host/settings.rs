@@ -26,6 +26,12 @@ pub struct Settings {
     pub max_link_ttl: Duration,
     /// Which calls may be made.
     pub policy: Policy,
+    /// Whether sessions are recorded: acks then wait for [`Output::Save`](super::Output::Save). The driver must answer
+    /// each with [`Host::handle_saved`](super::Host::handle_saved).
+    pub persist: bool,
+    /// Names the run of the machine whose time the driver's monotonic scale tells; `None` if another process of the
+    /// driver has another scale. With it no change of the wall clock is taken for time that passed between two processes.
+    pub boot: Option<String>,
 }
 
 impl Default for Settings {
@@ -40,6 +46,8 @@ impl Default for Settings {
             max_events: 10_000,
             max_link_ttl: Duration::from_secs(7 * 24 * 60 * 60),
             policy: Policy::default(),
+            persist: false,
+            boot: None,
         }
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use super::saves::Generation;
 use super::sessions::SessionNo;
 
 /// A device socket; the driver numbers them and never uses a number twice.
@@ -9,7 +12,8 @@ use super::sessions::SessionNo;
 pub struct SocketId(pub u64);
 
 /// The listener that a socket came in by, and that a link is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// Pinned TLS, for native apps.
     #[default]
@@ -36,6 +40,8 @@ pub enum SocketFault {
 pub(super) enum Awaits {
     /// A claim or resume.
     Hello(Transport),
+    /// The save that has its token; until then it is nobody's.
+    Save(Generation),
     /// Frames of this session.
     Frames(SessionNo),
     /// Its end: we have closed it, and nothing more of it counts.
@@ -70,11 +76,16 @@ impl Sockets {
     pub(super) fn session(&self, socket: SocketId) -> Option<SessionNo> {
         match self.awaits(socket)? {
             Awaits::Frames(session) => Some(session),
-            Awaits::Hello(_) | Awaits::End => None,
+            Awaits::Hello(_) | Awaits::Save(_) | Awaits::End => None,
         }
     }
 
-    /// The claim or resume of a socket was accepted.
+    /// The claim or resume of a socket was accepted; its ack waits for a save.
+    pub(super) fn park(&mut self, socket: SocketId, generation: Generation) {
+        self.set(socket, Awaits::Save(generation));
+    }
+
+    /// The ack of a socket leaves.
     pub(super) fn bind(&mut self, socket: SocketId, session: SessionNo) {
         self.set(socket, Awaits::Frames(session));
     }
@@ -120,7 +131,7 @@ impl Sockets {
         match awaited {
             Some(Awaits::Hello(_)) => self.unclaimed -= 1,
             Some(Awaits::End) => self.ended -= 1,
-            Some(Awaits::Frames(_)) | None => {}
+            Some(Awaits::Save(_) | Awaits::Frames(_)) | None => {}
         }
     }
 }

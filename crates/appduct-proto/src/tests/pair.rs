@@ -331,6 +331,8 @@ impl Pair {
                     self.network.end_at_host(now, socket);
                 }
                 host::Output::Event(_) => {}
+                // The disk of this host is as fast as it is safe.
+                host::Output::Save { generation, .. } => self.host.handle_saved(self.now, generation, true),
                 host::Output::CallFinished(call) => {
                     self.calls.get_mut(&call.call).expect("only what was called ends").push(call);
                 }

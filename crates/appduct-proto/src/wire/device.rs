@@ -1,11 +1,11 @@
 //! What an app says of the device that it runs on.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fields::{FieldFault, Fields, Length};
 
 /// Device fields, each 0 to 256 UTF-16 units.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     /// For example `Google`.
     #[serde(skip_serializing_if = "Option::is_none")]

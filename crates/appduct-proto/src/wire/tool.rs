@@ -100,6 +100,12 @@ pub struct ToolDescriptor {
 }
 
 impl ToolDescriptor {
+    /// Whether the app says that the tool may destroy something.
+    #[must_use]
+    pub fn is_destructive(&self) -> bool {
+        self.annotations.and_then(|hints| hints.destructive_hint) == Some(true)
+    }
+
     /// Checks a descriptor and keeps its text, unknown keys included, in a buffer of its own.
     pub fn parse(text: &RawJson) -> Result<Self, FieldFault> {
         Self::read(text.detached())

@@ -76,9 +76,15 @@ pub struct Status {
     /// Ours: calls that wait for their app.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calls_in_flight: Option<u64>,
-    /// Ours: whether claimed sessions outlive this daemon.
+    /// Ours: whether claimed sessions outlive this daemon; `false` also where they should and cannot be saved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persist_sessions: Option<bool>,
+    /// Ours: saves of the sessions that failed since the start.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failed_saves: Option<u64>,
+    /// Ours: why `config.json` as it is cannot be taken; the policy of an earlier state of it is in force then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub config_fault: Option<String>,
     /// Ours: resident memory in bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resident_bytes: Option<u64>,

@@ -6,6 +6,7 @@
 mod daemon;
 mod events;
 mod link;
+mod policy;
 mod sessions;
 mod tools;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use daemon::{Audit, DaemonShutdown, DaemonStatus, Policy, Status};
 pub use events::{DeclaredEvents, EventKind, EventNotification, EventPage, EventsList, EventsSince, EventsSubscribe};
 pub use link::{Attached, Link, LinkCreate, LinkEndpoint, LinkTransport, WebAttach};
+pub use policy::{PolicyExplain, PolicyExplained};
 pub use sessions::{Session, SessionDevice, SessionsDescribe, SessionsList, SessionsRevoke};
 pub use tools::{CallResult, Caller, Cancelled, Consent, ToolGroup, Tools, ToolsCall, ToolsCancel, ToolsList};
 

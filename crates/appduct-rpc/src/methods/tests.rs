@@ -233,6 +233,15 @@ fn cancelling_takes_any_reason_that_an_app_takes() {
 }
 
 #[test]
+fn explaining_the_policy_needs_a_tool() {
+    assert_eq!(parse::<PolicyExplain>("{}").unwrap_err(), "\"name\" is required");
+    refuses::<PolicyExplain>("", "name", &[r#""""#, "null", "1"]);
+    refuses::<PolicyExplain>(r#""name":"pay","#, "selector", &["null", "1"]);
+    let method = PolicyExplain { selector: Some("x".to_owned()), name: "pay".to_owned() };
+    assert_eq!(parse::<PolicyExplain>(method.params().as_str()), Ok(method));
+}
+
+#[test]
 fn attaching_needs_both_addresses() {
     assert_eq!(parse::<WebAttach>("{}").unwrap_err(), "\"url\" is required");
     refuses::<WebAttach>(r#""url":"u","#, "browserUrl", &[r#""""#, "null"]);

@@ -1,5 +1,6 @@
-//! A raw app: a pinned TLS WebSocket and nothing on top.
+//! A raw app: a WebSocket over pinned TLS, or over plain TCP as a web page has it, and nothing on top.
 
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::Arc;
 
@@ -108,12 +109,15 @@ fn pin_of(certificate: &CertificateDer<'_>) -> Pin {
 }
 
 /// One WebSocket, and what its session has told it.
-pub(crate) struct App {
-    pub(crate) ws: WebSocket<TlsStream>,
+pub(crate) struct App<S = TlsStream> {
+    pub(crate) ws: WebSocket<S>,
     pub(crate) session_id: String,
     pub(crate) resume_token: String,
     pub(crate) alias: String,
 }
+
+/// A web page's socket.
+pub(crate) type WebApp = App<TcpStream>;
 
 impl App {
     pub(crate) fn connect(port: u16) -> Self {
@@ -124,6 +128,43 @@ impl App {
         let request = "wss://127.0.0.1/any".into_client_request().unwrap();
         let config = tungstenite::protocol::WebSocketConfig::default();
         let (ws, _) = tungstenite::client::client_with_config(request, stream, Some(config)).unwrap();
+        Self::new(ws)
+    }
+
+    /// Goes without a word.
+    pub(crate) fn vanish(self) -> (String, String) {
+        self.ws.get_ref().sock.shutdown(std::net::Shutdown::Both).unwrap();
+        (self.session_id, self.resume_token)
+    }
+}
+
+impl WebApp {
+    /// A program on this machine: it has no origin.
+    pub(crate) fn connect_to_web(port: u16) -> Self {
+        web_upgrade(port, None).unwrap()
+    }
+}
+
+/// Asks the web listener for a WebSocket as a page of `origin` does. The error is the status of a refusal.
+pub(crate) fn web_upgrade(port: u16, origin: Option<&str>) -> Result<WebApp, u16> {
+    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut request = format!("ws://127.0.0.1:{port}/").into_client_request().unwrap();
+    if let Some(origin) = origin {
+        request.headers_mut().insert("origin", origin.parse().unwrap());
+    }
+    match tungstenite::client(request, stream) {
+        Ok((ws, _)) => Ok(App::new(ws)),
+        Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+            Err(response.status().as_u16())
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+impl<S: Read + Write> App<S> {
+    fn new(ws: WebSocket<S>) -> Self {
         Self { ws, session_id: String::new(), resume_token: String::new(), alias: String::new() }
     }
 
@@ -191,11 +232,5 @@ impl App {
 
     pub(crate) fn expect_close(self, code: u16, reason: &str) {
         assert_eq!(self.closed(), (code, reason.to_owned()));
-    }
-
-    /// Goes without a word.
-    pub(crate) fn vanish(self) -> (String, String) {
-        self.ws.get_ref().sock.shutdown(std::net::Shutdown::Both).unwrap();
-        (self.session_id, self.resume_token)
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Daemon {
     pub(crate) directory: TempDir,
     pub(crate) clock: Clock,
     pub(crate) port: u16,
+    pub(crate) web_port: u16,
     thread: Option<JoinHandle<Result<(), StartError>>>,
 }
 
@@ -49,7 +50,9 @@ impl Daemon {
             })
         });
         match started.recv_timeout(PATIENCE) {
-            Ok(started) => Ok(Self { directory, clock, port: started.wss_port, thread: Some(thread) }),
+            Ok(Started { wss_port: port, web_port, .. }) => {
+                Ok(Self { directory, clock, port, web_port, thread: Some(thread) })
+            }
             // The sender is gone: the start has failed, and says why.
             Err(_) => Err(thread.join().unwrap().expect_err("a daemon that ends before it is ready has failed")),
         }
@@ -69,6 +72,11 @@ impl Daemon {
 
     pub(crate) fn link(&self) -> Value {
         self.call("link.create", json!({})).unwrap()
+    }
+
+    /// A link that a web page may claim.
+    pub(crate) fn web_link(&self) -> Value {
+        self.call("link.create", json!({"transport": "web"})).unwrap()
     }
 
     /// A connected socket that has sent nothing.

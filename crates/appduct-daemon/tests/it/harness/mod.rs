@@ -3,10 +3,12 @@
 mod app;
 mod control;
 mod daemon;
+mod process;
 
-pub(crate) use app::{App, TlsOptions, tls_stream};
+pub(crate) use app::{App, TlsOptions, WebApp, tls_stream, web_upgrade};
 pub(crate) use control::Control;
 pub(crate) use daemon::{Daemon, state_dir};
+pub(crate) use process::{Process, STATE_DIR, WAIT_FOR_START};
 
 use std::time::{Duration, Instant};
 

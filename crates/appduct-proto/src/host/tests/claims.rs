@@ -60,6 +60,7 @@ fn the_ack_says_what_the_daemon_runs_by() {
         | Output::Terminate { .. }
         | Output::Event(_)
         | Output::CallFinished(_)
+        | Output::Save { .. }
         | Output::Idle { .. } => None,
     });
     let ack: Value = serde_json::from_str(&ack.unwrap()).unwrap();

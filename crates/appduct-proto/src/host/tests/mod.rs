@@ -4,13 +4,19 @@ mod bounds;
 mod calls;
 mod claims;
 mod commands;
+mod crash;
+
 mod events;
 mod keepalive;
 mod listeners;
 mod lost_ack;
+mod parked;
 mod random;
+mod records;
 mod registries;
+mod restore;
 mod resumes;
+mod saves;
 mod show;
 mod shutdown;
 mod tools;
@@ -44,6 +50,8 @@ struct World {
     /// Calls in the order in which the apps got them.
     calls: Vec<String>,
     finished: Vec<FinishedCall>,
+    /// The save in flight.
+    saving: Option<(Generation, Records)>,
 }
 
 /// An app as a test knows it.
@@ -68,7 +76,36 @@ impl World {
             acks: BTreeMap::new(),
             calls: Vec::new(),
             finished: Vec::new(),
+            saving: None,
         }
+    }
+
+    /// A host whose acks wait for their save.
+    fn persistent() -> Self {
+        Self::with(Settings { persist: true, boot: Some("boot".to_owned()), ..Settings::default() })
+    }
+
+    /// The save in flight ends.
+    fn saved(&mut self, ok: bool) -> Records {
+        let (generation, records) = self.saving.take().unwrap();
+        self.act(|host, now| host.handle_saved(now, generation, ok));
+        records
+    }
+
+    /// Saves whatever there is to save by now.
+    fn save_all(&mut self) {
+        while self.saving.is_some() {
+            self.saved(true);
+        }
+    }
+
+    /// Another host takes over from these records.
+    fn restart(&mut self, records: Records) {
+        self.host = Host::new(self.host.settings.clone(), [8; 32]);
+        self.open.clear();
+        self.saving = None;
+        let records = Records::decode(records.encode().as_bytes()).unwrap();
+        self.act(|host, now| host.restore(now, records));
     }
 
     /// One mutation, then everything that it wants done.
@@ -93,11 +130,18 @@ impl World {
                 assert!(text.len() <= crate::wire::MAX_FRAME_BYTES);
                 self.note_frame(socket, text);
             }
-            Output::Ping { socket } => assert!(self.open.contains(&socket), "a ping to a closed socket"),
+            Output::Ping { socket } => {
+                assert!(self.open.contains(&socket), "a ping to a closed socket");
+                assert!(self.acks.contains_key(&socket), "a ping before the ack");
+            }
             Output::Close { socket, .. } | Output::Terminate { socket } => {
                 assert!(self.open.remove(&socket), "a socket is closed twice");
             }
             Output::CallFinished(call) => self.finished.push(call),
+            Output::Save { generation, records } => {
+                assert!(self.saving.is_none(), "two saves at once");
+                self.saving = Some((generation, *records));
+            }
             Output::Event(_) | Output::Idle { .. } => {}
         }
     }
@@ -106,6 +150,8 @@ impl World {
         let DaemonReceived::Frame { frame: Ok(Some(frame)), .. } = DaemonReceived::decode(&Bytes::from(text)) else {
             panic!("apps would not take this frame")
         };
+        let is_ack = matches!(frame, DaemonFrame::Ack(_));
+        assert_eq!(is_ack, !self.acks.contains_key(&socket), "the ack is the first frame and the only one of its kind");
         match frame {
             DaemonFrame::Ack(ack) => {
                 self.acks.insert(socket, (ack.alias, ack.resume_token));
@@ -208,6 +254,7 @@ impl World {
         let link = self.link_for(transport, LINK_TTL);
         let socket = self.connect_by(transport);
         self.claim(socket, &link.session_id, &link.bootstrap.token_text());
+        self.save_all();
         self.log();
         App { socket, session: link.session_id }
     }
@@ -241,6 +288,7 @@ impl World {
         let token = self.token(app);
         let socket = self.connect();
         self.resume(socket, &app.session, &token);
+        self.save_all();
         app.socket = socket;
     }
 

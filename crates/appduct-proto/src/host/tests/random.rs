@@ -27,6 +27,7 @@ enum Op {
     Policy { decision: u8 },
     Pass { ms: u64 },
     Sleep { ms: u64 },
+    Saved { ok: bool },
     Shutdown,
 }
 
@@ -54,6 +55,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..3_u8).prop_map(|decision| Op::Policy { decision }),
         10 => (0..6_000_u64).prop_map(|ms| Op::Pass { ms }),
         1 => (0..700_000_u64).prop_map(|ms| Op::Sleep { ms }),
+        10 => prop::bool::weighted(0.8).prop_map(|ok| Op::Saved { ok }),
         1 => prop::bool::weighted(0.02).prop_map(|end| if end { Op::Shutdown } else { Op::Pass { ms: 1 } }),
     ]
 }
@@ -66,8 +68,9 @@ struct Run {
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(persist: bool) -> Self {
         let settings = Settings {
+            persist,
             max_unclaimed_sockets: 4,
             max_calls_per_session: 3,
             max_tools: 3,
@@ -222,6 +225,11 @@ impl Run {
             }
             Op::Pass { ms } => self.world.pass(millis(ms)),
             Op::Sleep { ms } => self.world.jump(millis(ms)),
+            Op::Saved { ok } => {
+                if self.world.saving.is_some() {
+                    self.world.saved(ok);
+                }
+            }
             Op::Shutdown => self.world.act(Host::shutdown),
         }
     }
@@ -249,6 +257,9 @@ impl Run {
                 session.tools.groups().totals().iter().filter(|row| top_level(row)).map(|row| row.total).sum();
             assert_eq!(grouped, session.tools.len());
         }
+        self.check_parked();
+        let world = &self.world;
+        let host = &world.host;
         assert_eq!(host.open_sockets(), world.open.len(), "the host and the driver disagree on open sockets");
         assert_eq!(host.calls_in_flight() + world.finished.len(), self.made.len(), "a call was lost");
         let ended: BTreeSet<_> = world.finished.iter().map(|call| call.call.clone()).collect();
@@ -258,20 +269,40 @@ impl Run {
         }
     }
 
+    /// Every parked socket is known to what it is parked for, and nothing waits for a save that does not come.
+    fn check_parked(&self) {
+        let host = &self.world.host;
+        let of_links = host.links.values().filter_map(|link| link.claim.as_ref()).map(|claim| claim.socket);
+        let of_sessions = host.sessions.iter().filter_map(|(_, session)| session.parked);
+        let known: BTreeSet<_> = of_links.chain(of_sessions).collect();
+        let parked: BTreeSet<_> = host.parked.values().map(|parked| parked.socket).collect();
+        assert_eq!(known, parked);
+        for (&generation, parked) in &host.parked {
+            assert_eq!(host.sockets.awaits(parked.socket), Some(Awaits::Save(generation)));
+            assert!(self.world.open.contains(&parked.socket));
+        }
+        assert!(parked.is_empty() || host.is_saving());
+    }
+
     /// What each part of the host waits for.
     fn awaited(&self) -> BTreeSet<Deadline> {
         let host = &self.world.host;
         let hello = |&socket: &SocketId| matches!(host.sockets.awaits(socket), Some(Awaits::Hello(_)));
         let sockets = self.world.open.iter().copied().filter(hello).map(Deadline::Hello);
-        let links = host.links.iter().map(|(id, link)| {
+        let links = host.links.iter().filter(|(_, link)| link.claim.is_none()).map(|(id, link)| {
             let expired = link.has_expired(self.world.now.mono);
             if expired { Deadline::LinkForgotten(id.clone()) } else { Deadline::LinkExpiry(id.clone()) }
         });
         let sessions = host.sessions.iter().flat_map(|(no, session)| {
-            let beat = session.socket().map_or(Deadline::Grace(no), |_| Deadline::Keepalive(no));
-            session.calls.iter().copied().map(Deadline::Call).chain([beat])
+            let grace = session.parked.is_none().then_some(Deadline::Grace(no));
+            let beat = session.socket().map_or(grace, |_| Some(Deadline::Keepalive(no)));
+            session.calls.iter().copied().map(Deadline::Call).chain(beat)
         });
-        sockets.chain(links).chain(sessions).collect()
+        let saves = [
+            host.saves.may_become_overdue().then_some(Deadline::SaveOverdue),
+            host.saves.starts().map(|_| Deadline::Save),
+        ];
+        sockets.chain(links).chain(sessions).chain(saves.into_iter().flatten()).collect()
     }
 }
 
@@ -300,14 +331,22 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_sequence_of_operations_breaks_an_invariant(ops in prop::collection::vec(op(), 1..120)) {
-        let mut run = Run::new();
+    fn no_sequence_of_operations_breaks_an_invariant(
+        persist: bool,
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        let mut run = Run::new(persist);
         for op in &ops {
             run.run(op);
             run.check();
         }
         // Nobody speaks any more: every call ends and every session expires.
+        run.world.save_all();
         run.world.pass(secs(3_000));
+        while run.world.host.is_saving() {
+            run.world.save_all();
+            run.world.pass(secs(2));
+        }
         run.check();
         prop_assert_eq!(run.world.host.calls_in_flight(), 0);
         let over = run.world.host.shutting_down || run.world.host.sessions().is_empty();

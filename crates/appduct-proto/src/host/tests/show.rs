@@ -13,6 +13,9 @@ pub(super) fn output(output: &Output) -> String {
         Output::Terminate { socket } => format!("terminate {}", socket.0),
         Output::Event(shown) => event(shown),
         Output::CallFinished(call) => format!("answer {}", finished(call)),
+        Output::Save { records, .. } => {
+            format!("save {} sessions, {} links", records.session_count(), records.link_count())
+        }
         Output::Idle { .. } => "idle".to_owned(),
     }
 }
