@@ -21,6 +21,8 @@ pub(crate) struct Env {
     pub(crate) force_color: bool,
     /// `TERM` is `dumb`.
     pub(crate) dumb_terminal: bool,
+    /// `COLUMNS`: how wide a terminal is taken to be.
+    pub(crate) columns: Option<usize>,
     /// `ANDROID_SERIAL` names the device that `adb` uses.
     pub(crate) has_adb_serial: bool,
     /// `APPDUCT_COMPLETE`: the shell whose completion asks; set by the script of `appduct completions`.
@@ -43,6 +45,7 @@ impl Env {
             no_color: set("NO_COLOR").is_some(),
             force_color: on("FORCE_COLOR") || on("CLICOLOR_FORCE"),
             dumb_terminal: set("TERM").is_some_and(|value| value == "dumb"),
+            columns: set("COLUMNS").and_then(|value| value.to_str()?.parse().ok()).filter(|columns| *columns > 0),
             has_adb_serial: set("ANDROID_SERIAL").is_some(),
             complete: set(COMPLETE).map(lossy),
             complete_index: set("_CLAP_COMPLETE_INDEX").and_then(|index| index.to_str()?.parse().ok()),

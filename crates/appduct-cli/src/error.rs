@@ -8,6 +8,8 @@ use appduct_rpc::stop::StopError;
 use appduct_rpc::version_guard::{Drift, GuardError};
 use appduct_rpc::{ClientError, ErrorName, ErrorType, RpcError, StateDirError};
 
+use crate::suggest;
+
 /// The type of a failure. The daemon's and the app's own types keep their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -19,6 +21,8 @@ pub(crate) enum Kind {
     Validation,
     /// The daemon cannot be reached, or is not the right one.
     Connection,
+    /// No session became what was waited for.
+    Session,
     /// A claim about an artifact does not hold.
     Assertion,
     /// An artifact cannot be inspected.
@@ -35,6 +39,7 @@ impl Kind {
             Self::Usage => "usage_error",
             Self::Validation => "validation_error",
             Self::Connection => "connection_error",
+            Self::Session => "session_error",
             Self::Assertion => "assertion_error",
             Self::Inspection => "inspection_error",
             Self::Remote(name) => name.as_str(),
@@ -48,6 +53,7 @@ impl Kind {
             Self::Usage => 64,
             Self::Validation => 65,
             Self::Connection => 70,
+            Self::Session => 71,
             Self::Assertion => 3,
             Self::Inspection => 66,
             Self::Remote(ErrorName::Known(kind)) => kind.exit_code(),
@@ -62,6 +68,7 @@ impl Kind {
             Self::Internal
             | Self::Usage
             | Self::Validation
+            | Self::Session
             | Self::Assertion
             | Self::Inspection
             | Self::Remote(ErrorName::Other(_)) => None,
@@ -119,6 +126,14 @@ impl Failure {
     /// The same failure with another hint.
     pub(crate) fn with_hint(self, hint: impl Into<Box<str>>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same failure; where `word` is close to something known, the hint asks whether that was meant.
+    pub(crate) fn or_did_you_mean<'a>(self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match suggest::did_you_mean(word, known) {
+            Some(question) => self.with_hint(question),
+            None => self,
+        }
     }
 
     /// Whether the daemon or the app failed with this type.
@@ -220,14 +235,16 @@ mod tests {
 
     #[test]
     fn every_type_has_its_exit_status() {
-        for (kind, code) in [
+        let ours = [
             (Kind::Internal, 1),
             (Kind::Assertion, 3),
             (Kind::Usage, 64),
             (Kind::Validation, 65),
             (Kind::Inspection, 66),
             (Kind::Connection, 70),
-        ] {
+            (Kind::Session, 71),
+        ];
+        for (kind, code) in ours {
             assert_eq!(kind.exit_code(), code, "{}", kind.as_str());
         }
         for (name, code) in [

@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod scheme;
 mod settings;
+mod suggest;
 
 fn main() -> std::process::ExitCode {
     run::run(&std::env::args_os().collect::<Vec<_>>())

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
-use crate::args::Args;
+use crate::args;
 use crate::error::Failure;
 use crate::report::Page;
 
@@ -38,9 +38,16 @@ pub(crate) fn write(directory: &Path) -> Result<Vec<String>, Failure> {
 }
 
 fn built() -> Command {
-    let mut command = Args::command();
+    let mut command = with_examples(args::command(None));
     command.build();
     command
+}
+
+/// A manual has no place before what a command is, so the examples stand before the notes.
+fn with_examples(command: Command) -> Command {
+    let parts = [command.get_before_help(), command.get_after_help()];
+    let parts: Vec<_> = parts.into_iter().flatten().map(ToString::to_string).collect();
+    command.after_help(parts.join("\n\n")).mut_subcommands(with_examples)
 }
 
 /// A command and everything below it, each before what is below.

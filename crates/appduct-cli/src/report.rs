@@ -6,7 +6,7 @@ mod key;
 mod manual;
 
 use appduct_proto::wire::RawJson;
-use appduct_rpc::methods::{LinkEndpoint, Policy, Session, ToolGroup};
+use appduct_rpc::methods::{EventNotification, LinkEndpoint, Policy, Session, ToolGroup};
 use serde::{Serialize, Serializer};
 
 pub(crate) use doctor::{Assertion, Diagnosis, Expected, Format, Platform};
@@ -26,6 +26,9 @@ pub(crate) enum Report {
     Tool(RawJson),
     /// A tool's result, as the app wrote it.
     Called(RawJson),
+    Events(Events),
+    /// A session that is active.
+    Waited(Session),
     Revoked(Revoked),
     DaemonRunning(DaemonRunning),
     DaemonStarted(DaemonStarted),
@@ -113,6 +116,44 @@ pub(crate) struct Groups {
     pub(crate) groups: Vec<ToolGroup>,
     /// The size of the registry.
     pub(crate) total: u64,
+}
+
+/// A page of the events that an app declares, with what was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Events {
+    pub(crate) events: Vec<RawJson>,
+    /// How many match before paging.
+    pub(crate) total: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) offset: Option<u64>,
+}
+
+/// One line of a stream.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Item {
+    Event(EventNotification),
+    Cursor(Cursor),
+}
+
+/// Where a page of events ends.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Cursor {
+    /// What to go on from.
+    pub(crate) cursor: u64,
+    /// How many events before the page are lost; an old daemon does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dropped: Option<u64>,
+    /// How many more there are; an old daemon does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) remaining: Option<u64>,
+    /// The command that goes on; for people only.
+    #[serde(skip)]
+    pub(crate) resume: String,
 }
 
 /// What an app says of a running call.

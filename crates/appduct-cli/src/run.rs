@@ -1,21 +1,22 @@
 //! One run of the command: parse, settle, do, print, exit.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind as IoErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use jiff::Timestamp;
 
-use crate::args::{Args, GlobalArgs, how_to_use, refusal};
+use crate::args::{self, Args, GlobalArgs, how_to_use, refusal};
 use crate::commands::{self, Stage};
 use crate::complete;
 use crate::env::Env;
 use crate::error::Failure;
 use crate::render::{self, Meta, Progress};
-use crate::report::{Report, Step};
+use crate::report::{Item, Report, Step};
 use crate::settings::{Output, ProgressMode, Settings, Terminals, Verb, command_words};
 
 /// Runs the command line `argv`, the program's name first.
@@ -26,8 +27,17 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
         write(&mut io::stdout().lock(), &complete::answer(shell, argv, &env));
         return ExitCode::SUCCESS;
     }
-    let terminals = Terminals { stdout: io::stdout().is_terminal(), stderr: io::stderr().is_terminal() };
-    let args = match Args::try_parse_from(argv) {
+    let (stdout, stderr) = (io::stdout(), io::stderr());
+    let terminals = Terminals {
+        stdout: stdout.is_terminal(),
+        stderr: stderr.is_terminal(),
+        stdout_width: columns(&stdout),
+        stderr_width: columns(&stderr),
+    };
+    let width = if terminals.stdout { env.columns.or(terminals.stdout_width) } else { None };
+    let mut parser = args::command(width);
+    let parsed = parser.try_get_matches_from_mut(argv).and_then(|matches| Args::from_arg_matches(&matches));
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => {
             let output = Output::resolve(&GlobalArgs::by_presence(argv), &env, terminals);
@@ -41,7 +51,7 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
     let (global, command) = args.into_parts();
     let output = Output::resolve(&global, &env, terminals);
     let Some(command) = command else {
-        return help(&<Args as clap::CommandFactory>::command().render_help(), output);
+        return help(&parser.render_help(), output);
     };
     let mut console = Console::new(output, command_words(&command), started);
     match Settings::resolve(&global, command, &env, output, terminals) {
@@ -56,6 +66,12 @@ fn with_help(failure: Failure, command: &str) -> Failure {
         Some(_) => failure,
         None => failure.with_hint(how_to_use(command)),
     }
+}
+
+/// How wide a terminal is; `None` for anything else.
+fn columns(stream: &impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 fn help(text: &clap::builder::StyledStr, output: Output) -> ExitCode {
@@ -87,7 +103,8 @@ impl Console {
         self.progress.finish();
         match outcome {
             Ok(report) => {
-                if let Some(report) = report {
+                // A program gets one document, and has it already.
+                if let Some(report) = report.filter(|_| !(self.output.json && self.has_announced)) {
                     self.announce(&report);
                 }
                 ExitCode::SUCCESS
@@ -126,6 +143,23 @@ impl Stage for Console {
 
     fn progress(&mut self, step: &Step) {
         self.progress.show(step);
+    }
+
+    fn waiting(&mut self, text: &str) {
+        if self.output.width_stderr.is_some() && !self.output.json {
+            write(&mut io::stderr().lock(), &render::waiting(text, self.output));
+        }
+    }
+
+    fn item(&mut self, item: &Item) -> Result<bool, Failure> {
+        self.has_announced = true;
+        let text = render::item(item, self.output);
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == IoErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(Failure::internal(format!("An event could not be printed: {error}."))),
+        }
     }
 }
 

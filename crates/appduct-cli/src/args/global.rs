@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
-    /// Print one JSON document
+    /// Print one JSON document; a line for each event
     #[arg(long, global = true)]
     pub(crate) json: bool,
 

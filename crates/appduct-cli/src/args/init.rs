@@ -2,6 +2,11 @@
 
 use clap::Args;
 
+const EXAMPLES: &str = "\
+appduct init                          what the project's own files say
+appduct init --scheme myshop
+appduct init --android-app-id com.example.shop --ios-app-id com.example.Shop";
+
 const AFTER: &str = "\
 The file is .appduct/config.json in this directory. It holds the app's link scheme, and the application ids that \
 `appduct link --open` needs; it holds no secret and is meant to be committed.
@@ -11,7 +16,7 @@ app.json, appductScheme in the Gradle build, the Android manifest, an Info.plist
 
 /// Records a project's link scheme and application ids in a file to commit.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(before_help = EXAMPLES, after_help = AFTER)]
 pub(crate) struct InitArgs {
     /// The app's link scheme, without "://"
     #[arg(long, value_name = "scheme")]

@@ -4,16 +4,22 @@ use clap::{Args, ValueEnum};
 
 const AFTER: &str = "\
 Input, one of:
-  key=value ...      each value read by the type that the tool's input schema gives it
+  key=value ...      each value is read by the type that the tool's schema gives it
   key:=<json> ...    each value is JSON
-  --input '<json>'   a JSON object; --input - reads it from stdin, --input @<file> from a file
+  --input '<json>'   a JSON object; - reads it from stdin, @<file> from a file
   nothing            the same as {}
 
 Ctrl-C cancels the call (exit status 72).";
 
+const EXAMPLES: &str = "\
+appduct invoke sum a=2 b=3                  call the tool sum of the only live session
+appduct invoke pixel-8 seed_cart items:='[\"tea\", \"milk\"]'
+appduct invoke import --input @cart.json    or --input - to read stdin
+appduct invoke sum a=2 b=3 --json | jq .data.total";
+
 /// Calls a tool of a running app and prints its result.
 #[derive(Debug, Args)]
-#[command(override_usage = "appduct invoke [OPTIONS] [selector] <tool> [key=value ...]", after_help = AFTER)]
+#[command(override_usage = "appduct invoke [OPTIONS] [selector] <tool> [key=value ...]", before_help = EXAMPLES, after_help = AFTER)]
 pub(crate) struct InvokeArgs {
     /// A session's alias or id where several are live, the tool, and its input
     #[arg(value_name = "tool|key=value")]

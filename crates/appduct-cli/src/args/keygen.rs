@@ -4,8 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+const EXAMPLES: &str = "\
+appduct keygen                        where the daemon looks for it
+appduct keygen --out key.pem --type rsa";
+
 /// Makes a host key: what apps trust a daemon by.
 #[derive(Debug, Args)]
+#[command(before_help = EXAMPLES)]
 pub(crate) struct KeygenArgs {
     /// Where to write it [default: key.pem in the state directory]
     #[arg(long, value_name = "path")]

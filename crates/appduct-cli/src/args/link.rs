@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::WaitFlags;
+
 const AFTER: &str = "\
 The scheme is the first that is found: --scheme; $APPDUCT_SCHEME; \"scheme\" in .appduct/config.json here or in a directory \
 above; \"scheme\" in the state directory's config.json; expo.scheme in ./app.json; the native project files in this directory.
@@ -11,9 +13,15 @@ The link is a secret until an app has claimed it: whoever opens it pairs an app 
 --qr draws in the terminal's own colours where output is plain. On a terminal it is drawn black on white with a margin, so \
 that a camera reads it on a dark background too.";
 
+const EXAMPLES: &str = "\
+appduct link --scheme myshop          for the app that opens myshop://
+appduct link --open android           on the only device that adb sees
+appduct link --qr                     to scan with the phone's camera
+appduct link --wait && appduct tools  print it, and go on when the app is connected";
+
 /// Makes a one-time deep link that pairs an app.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(before_help = EXAMPLES, after_help = AFTER)]
 pub(crate) struct LinkArgs {
     /// The app's link scheme, without "://"
     #[arg(long, value_name = "scheme")]
@@ -42,6 +50,9 @@ pub(crate) struct LinkArgs {
     /// End the app first if it runs, for ios-device
     #[arg(long)]
     pub(crate) relaunch: bool,
+
+    #[command(flatten)]
+    pub(crate) waiting: WaitFlags,
 }
 
 /// What to open a link on.

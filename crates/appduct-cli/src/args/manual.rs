@@ -4,25 +4,27 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+const LOADING: &str = "\
+echo 'source <(appduct completions bash)' >> ~/.bashrc
+echo 'source <(appduct completions zsh)' >> ~/.zshrc
+echo 'appduct completions fish | source' >> ~/.config/fish/config.fish";
+
 const COMPLETIONS: &str = "\
 Sessions, tools and groups are completed too: the shell asks this program, which asks the daemon if one runs and never \
 starts one.
 
-  bash  echo 'source <(appduct completions bash)' >> ~/.bashrc
-  zsh   echo 'source <(appduct completions zsh)' >> ~/.zshrc     (after compinit)
-  fish  echo 'appduct completions fish | source' >> ~/.config/fish/config.fish
+In zsh, the line stands after compinit.
 
 Load it like this at every start, and not from a saved copy: the script and the program belong together.";
 
 const MAN: &str = "\
-Examples:
-  appduct man | man -l -
-  appduct man invoke | man -l -
-  appduct man --out ~/.local/share/man/man1";
+appduct man | man -l -
+appduct man invoke | man -l -
+appduct man --out ~/.local/share/man/man1";
 
 /// Prints a script that completes commands in a shell.
 #[derive(Debug, Args)]
-#[command(after_help = COMPLETIONS)]
+#[command(before_help = LOADING, after_help = COMPLETIONS)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "shell")]
@@ -39,7 +41,7 @@ pub(crate) enum ShellName {
 
 /// Prints the manual.
 #[derive(Debug, Args)]
-#[command(override_usage = "appduct man [OPTIONS] [command]", after_help = MAN)]
+#[command(override_usage = "appduct man [OPTIONS] [command]", before_help = MAN)]
 pub(crate) struct ManArgs {
     /// The command whose page to print; the overview without one
     #[arg(value_name = "command", conflicts_with = "out")]

@@ -2,7 +2,9 @@
 
 mod daemon;
 mod doctor;
+mod events;
 mod global;
+mod help;
 mod init;
 mod invoke;
 mod keygen;
@@ -13,12 +15,15 @@ mod playground;
 mod refusal;
 mod sessions;
 mod tools;
+mod wait;
 
 use clap::{Parser, Subcommand};
 
 pub(crate) use daemon::{DaemonAction, DaemonArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use events::EventsArgs;
 pub(crate) use global::{ColorWhen, GlobalArgs};
+pub(crate) use help::command;
 pub(crate) use init::InitArgs;
 pub(crate) use invoke::{CallFlags, InvokeArgs, ProgressWhen};
 pub(crate) use keygen::{KeyType, KeygenArgs};
@@ -29,14 +34,13 @@ pub(crate) use playground::PlaygroundArgs;
 pub(crate) use refusal::{how_to_use, refusal, value_required};
 pub(crate) use sessions::{LsArgs, RevokeArgs, SessionsArgs, SessionsVerb};
 pub(crate) use tools::ToolsArgs;
+pub(crate) use wait::{WaitArgs, WaitFlags};
 
-const EXIT_CODES: &str = "\
-Exit status: 0 success, 1 internal error, 3 assertion, 64 usage, 65 invalid input, 66 not inspected, 70 no daemon, 71 session, 72 tool, 77 policy.
-
-First steps:
-  appduct playground       run the demo app
-  appduct tools            list what it can do
-  appduct invoke sum a=2 b=3";
+const EXAMPLES: &str = "\
+appduct playground                    run the demo app in this terminal
+appduct tools                         in another one: list what it can do
+appduct invoke sum a=2 b=3            call one of its tools
+appduct link --scheme myshop --qr     pair an app of your own";
 
 /// Lets a terminal, a test or an agent call functions inside a running app.
 #[derive(Debug, Parser)]
@@ -46,7 +50,7 @@ First steps:
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_override_self = true,
-    after_help = EXIT_CODES
+    before_help = EXAMPLES
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -71,14 +75,15 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Call a tool
     Invoke(InvokeArgs),
+    /// Show what happens: app events, sessions, links and calls
+    Events(EventsArgs),
+    /// Wait until an app is connected
+    Wait(WaitArgs),
     /// End a session
     Revoke(RevokeArgs),
     /// Run, start, stop or look at the daemon
     Daemon(DaemonArgs),
     /// Run the demo app in this terminal until Ctrl-C
-    ///
-    /// It has five tools: sum; call_count and reset_counter in the group counter; throwing_tool in diagnostics; slow_task
-    /// in diagnostics/progress.
     Playground(PlaygroundArgs),
     /// Record a project's link scheme and app ids in a file to commit
     Init(InitArgs),
@@ -90,6 +95,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual
     Man(ManArgs),
-    /// The session commands in noun-verb form: sessions ls, revoke, link
+    /// The session commands in noun-verb form: ls, revoke, link
     Sessions(SessionsArgs),
 }

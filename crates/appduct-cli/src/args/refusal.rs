@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::Args;
+use super::command;
 use crate::error::Failure;
+use crate::suggest;
 
 /// Options whose value is a whole number greater than zero.
-const POSITIVE: &[&str] = &["--ttl", "--limit", "--timeout"];
+const POSITIVE: &[&str] = &["--ttl", "--limit", "--timeout", "--payload-max-bytes", "--wait-timeout"];
 /// Options whose value is a whole number, zero or greater.
-const NON_NEGATIVE: &[&str] = &["--offset"];
+const NON_NEGATIVE: &[&str] = &["--offset", "--since"];
 /// Options whose value is text that is taken as it is.
 const TEXT: &[&str] = &[
     "--filter",
@@ -21,6 +21,9 @@ const TEXT: &[&str] = &[
     "--link",
     "--scheme",
     "--input",
+    "--name",
+    "--kind",
+    "--tool",
     "--open",
     "--device",
     "--app-id",
@@ -112,12 +115,18 @@ fn option_before(got: &str, argv: &[OsString]) -> Option<String> {
 }
 
 fn hint(error: &clap::Error, words: &[String]) -> String {
-    let suggestion = context(error, ContextKind::SuggestedSubcommand)
-        .or_else(|| context(error, ContextKind::SuggestedArg))
-        .or_else(|| context(error, ContextKind::SuggestedValue));
-    match suggestion {
-        Some(suggestion) => format!("Did you mean `{suggestion}`?"),
-        None => how_to_use(&words.join(" ")),
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let names = kinds.into_iter().map(|kind| suggestions(error, kind)).find(|names| !names.is_empty());
+    names.and_then(|names| suggest::question(&names)).unwrap_or_else(|| how_to_use(&words.join(" ")))
+}
+
+/// What the parser suggests, the likeliest first.
+fn suggestions(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        // The parser puts the likeliest last.
+        Some(ContextValue::Strings(texts)) => texts.iter().rev().cloned().collect(),
+        Some(_) | None => Vec::new(),
     }
 }
 
@@ -167,7 +176,7 @@ fn plain(error: &clap::Error) -> String {
 
 /// The command words at the start of a line that could not be parsed.
 fn command_words(argv: &[OsString]) -> Vec<String> {
-    let mut command = Args::command();
+    let mut command = command(None);
     let mut words = Vec::new();
     let mut typed = argv.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--");
     while let Some(word) = typed.next() {

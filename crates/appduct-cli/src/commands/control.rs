@@ -1,11 +1,11 @@
 //! One connection to the daemon.
 
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use appduct_rpc::methods::{EventNotification, Method};
+use appduct_rpc::methods::{EventNotification, Method, SessionsList};
 use appduct_rpc::version_guard::{self, Outcome, Terms};
-use appduct_rpc::{Client, DaemonLauncher};
+use appduct_rpc::{Client, ClientError, DaemonLauncher, ErrorType};
 
 use super::{Stage, VERSION};
 use crate::error::{Failure, sentence};
@@ -57,6 +57,42 @@ impl Control {
         on_event: &mut dyn FnMut(EventNotification),
     ) -> Result<M::Reply, Failure> {
         Ok(self.client.request_with_events(method, timeout, on_event)?)
+    }
+
+    /// The next notification; `None` when the daemon closes the connection.
+    pub(super) fn next_event(&mut self) -> Result<Option<EventNotification>, Failure> {
+        Ok(self.client.next_event()?)
+    }
+
+    /// The next notification until `deadline`, or however long it takes where there is none. `None` when the time is over.
+    pub(super) fn next_event_until(&mut self, deadline: Option<Instant>) -> Result<Option<EventNotification>, Failure> {
+        let event = match deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
+            None => self.client.next_event(),
+            Some(left) => self.client.next_event_within(left),
+        };
+        match event {
+            Ok(Some(event)) => Ok(Some(event)),
+            Ok(None) => Err(Failure::connection("The daemon went away while this command waited for it.")),
+            Err(ClientError::Timeout { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same failure; where no session has this selector, with the aliases that are close to it.
+    pub(super) fn with_aliases(&mut self, failure: Failure, selector: Option<&str>) -> Failure {
+        match selector {
+            Some(selector) if failure.is(ErrorType::UnknownSession) => {
+                let aliases = self.aliases();
+                failure.or_did_you_mean(selector, aliases.iter().map(String::as_str))
+            }
+            Some(_) | None => failure,
+        }
+    }
+
+    /// The aliases of the live sessions, for advice: none where they cannot be told.
+    pub(super) fn aliases(&mut self) -> Vec<String> {
+        let sessions = self.request(&SessionsList).unwrap_or_default();
+        sessions.into_iter().map(|session| session.alias).collect()
     }
 
     /// Something that ends the connection from another thread.

@@ -1,16 +1,16 @@
-//! Ctrl-C during a call.
+//! Signals that end what a command waits for.
 
+use std::ffi::c_int;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use signal_hook::consts::SIGINT;
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::error::Failure;
 
-/// Watches for Ctrl-C until it is dropped; when it comes, the connection that it knows is ended.
+/// Watches for signals until it is dropped; when one comes, the connection that it knows is ended.
 pub(super) struct Interrupt {
     shared: Arc<Shared>,
     handle: Handle,
@@ -33,10 +33,10 @@ impl Shared {
 }
 
 impl Interrupt {
-    /// Starts to watch.
-    pub(super) fn watch() -> Result<Self, Failure> {
+    /// Starts to watch for these.
+    pub(super) fn watch(signals: &[c_int]) -> Result<Self, Failure> {
         let mut signals =
-            Signals::new([SIGINT]).map_err(|error| Failure::internal(format!("Ctrl-C cannot be watched: {error}.")))?;
+            Signals::new(signals).map_err(|error| Failure::internal(format!("Signals cannot be watched: {error}.")))?;
         let handle = signals.handle();
         let shared = Arc::new(Shared::default());
         let watcher = Arc::clone(&shared);
@@ -48,11 +48,11 @@ impl Interrupt {
                     watcher.end();
                 }
             })
-            .map_err(|error| Failure::internal(format!("Ctrl-C cannot be watched: {error}.")))?;
+            .map_err(|error| Failure::internal(format!("Signals cannot be watched: {error}.")))?;
         Ok(Self { shared, handle })
     }
 
-    /// Ends this connection when Ctrl-C comes, or now if it has come.
+    /// Ends this connection when a signal comes, or now if one has come.
     pub(super) fn ends(&self, connection: UnixStream) {
         *self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
         if self.came() {
@@ -60,7 +60,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether Ctrl-C came.
+    /// Whether a signal came.
     pub(super) fn came(&self) -> bool {
         self.shared.came.load(Ordering::SeqCst)
     }

@@ -6,6 +6,7 @@ use appduct_proto::signature::signature;
 use appduct_proto::wire::{Fields, Length, MAX_TOOL_TIMEOUT_MS, MIN_TOOL_TIMEOUT_MS, RawJson, ToolName};
 use appduct_rpc::methods::{EventKind, EventNotification, EventsSubscribe, ToolsCall, ToolsList};
 use appduct_rpc::{ErrorName, ErrorType};
+use signal_hook::consts::SIGINT;
 
 use super::control::Control;
 use super::interrupt::Interrupt;
@@ -19,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Calls a tool. Ctrl-C gives up waiting, which cancels the call in the app.
 pub(super) fn run(settings: &Settings, call: &CallSettings, stage: &mut dyn Stage) -> Result<Report, Failure> {
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch(&[SIGINT])?;
     let outcome = attempt(settings, call, &interrupt, stage);
     if interrupt.came() {
         let kind = Kind::Remote(ErrorName::Known(ErrorType::ToolCancelled));
@@ -75,7 +76,12 @@ fn attempt(
             let hint = format!("Run `appduct tools {}` to see the input schema.", call.tool);
             Err(Failure { signature, ..failure }.with_hint(hint))
         }
-        Err(failure) => Err(failure),
+        Err(failure) if failure.is(ErrorType::ToolNotFound) => {
+            let tools = control.request(&tools::whole_registry(call.selector.as_deref()));
+            let names = tools.map(|page| tools::names(&page.tools)).unwrap_or_default();
+            Err(failure.or_did_you_mean(&call.tool, names.iter().map(String::as_str)))
+        }
+        Err(failure) => Err(control.with_aliases(failure, call.selector.as_deref())),
     }
 }
 

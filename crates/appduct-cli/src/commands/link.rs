@@ -2,9 +2,9 @@
 
 use appduct_rpc::methods::LinkCreate;
 
-use super::Stage;
 use super::control::Control;
 use super::playground::deep_link;
+use super::{Stage, wait};
 use crate::app_id::{self, AppPlatform};
 use crate::args::OpenTarget;
 use crate::delivery::{self, Opening, Processes};
@@ -14,28 +14,36 @@ use crate::scheme;
 use crate::settings::{LinkSettings, OpenSettings, Settings};
 
 /// Mints a link for the app's scheme, and opens it where that was asked; nothing is minted where the scheme or the app's id
-/// is not known.
-pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stage) -> Result<Report, Failure> {
+/// is not known. Where it waits for the app, the link is told first, because somebody may have to open it.
+pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stage) -> Result<Option<Report>, Failure> {
     let scheme = scheme::resolve(settings, link)?;
     let delivery = link.open.as_ref().map(|open| delivery(settings, open)).transpose()?;
     let address = delivery.as_ref().and_then(delivery::Delivery::address_override);
     let request =
         LinkCreate { ttl_seconds: link.ttl, address_override: address.map(str::to_owned), ..LinkCreate::default() };
-    let minted = Control::open(settings, stage)?.request(&request)?;
+    let mut control = Control::open(settings, stage)?;
+    if link.wait.is_some() {
+        wait::subscribe(&mut control)?;
+    }
+    let minted = control.request(&request)?;
     let deep_link = deep_link(minted.deep_link_payload, &minted.pin, &scheme)?;
     if let Some(delivery) = &delivery {
         delivery.check_endpoint(&minted.endpoint.address)?;
         delivery.open(Opening { link: &deep_link, port: minted.endpoint.port }, &Processes)?;
     }
-    Ok(Report::Link(Link {
-        session_id: minted.session_id,
+    let report = Report::Link(Link {
+        session_id: minted.session_id.clone(),
         deep_link,
         endpoint: minted.endpoint,
         expires_at: minted.expires_at,
         pin: minted.pin,
         delivery: delivery.map(|delivery| Delivery { delivered: true, target: delivery.target.as_str() }),
         qr: link.qr,
-    }))
+    });
+    let Some(patience) = link.wait else { return Ok(Some(report)) };
+    stage.announce(&report);
+    let session = wait::until_claimed(&mut control, &minted.session_id, patience.timeout, stage)?;
+    Ok(Some(Report::Waited(session)))
 }
 
 fn delivery(settings: &Settings, open: &OpenSettings) -> Result<delivery::Delivery, Failure> {

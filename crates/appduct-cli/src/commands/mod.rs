@@ -3,6 +3,7 @@
 mod control;
 mod daemon;
 mod doctor;
+mod events;
 mod init;
 mod interrupt;
 mod invoke;
@@ -13,10 +14,11 @@ mod manual;
 mod playground;
 mod revoke;
 mod tools;
+mod wait;
 mod words;
 
 use crate::error::Failure;
-use crate::report::{Report, Step};
+use crate::report::{Item, Report, Step};
 use crate::settings::{Settings, Verb};
 
 /// This program's version, which is its daemon's too.
@@ -30,15 +32,21 @@ pub(crate) trait Stage {
     fn notice(&mut self, text: &str);
     /// Shows how far a call is.
     fn progress(&mut self, step: &Step);
+    /// Tells somebody who watches that the command waits.
+    fn waiting(&mut self, text: &str);
+    /// Prints the next line of a stream. `false` where nobody reads any more.
+    fn item(&mut self, item: &Item) -> Result<bool, Failure>;
 }
 
 /// Runs a command. `None` is a command that told everything while it ran.
 pub(crate) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Option<Report>, Failure> {
     match &settings.verb {
-        Verb::Link(link) => link::run(settings, link, stage).map(Some),
+        Verb::Link(link) => link::run(settings, link, stage),
         Verb::Ls => ls::run(settings, stage).map(Some),
         Verb::Tools(tools) => tools::run(settings, tools, stage).map(Some),
         Verb::Call(call) => invoke::run(settings, call, stage).map(Some),
+        Verb::Events(events) => events::run(settings, events, stage),
+        Verb::Wait(wait) => wait::run(settings, wait, stage).map(Some),
         Verb::Revoke { selector } => revoke::run(settings, selector.as_deref(), stage).map(Some),
         Verb::Daemon(action) => daemon::run(settings, *action, stage),
         Verb::Playground { link } => playground::run(settings, link.as_deref(), stage).map(|()| None),

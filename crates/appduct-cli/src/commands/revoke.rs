@@ -10,6 +10,9 @@ use crate::settings::Settings;
 
 /// Ends a session.
 pub(super) fn run(settings: &Settings, selector: Option<&str>, stage: &mut dyn Stage) -> Result<Report, Failure> {
-    let done = Control::open(settings, stage)?.request(&SessionsRevoke { selector: selector.map(str::to_owned) })?;
+    let mut control = Control::open(settings, stage)?;
+    let done = control
+        .request(&SessionsRevoke { selector: selector.map(str::to_owned) })
+        .map_err(|failure| control.with_aliases(failure, selector))?;
     Ok(Report::Revoked(Revoked { ok: done.ok }))
 }

@@ -12,6 +12,8 @@ use crate::args::Args;
 pub(super) enum Verb {
     /// A session, a tool, or both; or one of the verbs of `tools`.
     Tools,
+    /// A session, or one of the verbs of `events`.
+    Events,
     /// A session.
     Session,
     /// A session and a tool.
@@ -45,7 +47,8 @@ impl Line {
         match (name, below.subcommand()) {
             ("tools", _) => nothing.with(Verb::Tools, below).with_verb_of_tools(),
             ("invoke", _) => nothing.with(Verb::Call, below),
-            ("revoke", _) => nothing.with(Verb::Session, below),
+            ("events", _) => nothing.with(Verb::Events, below).with_verb_of_events(),
+            ("revoke" | "wait", _) => nothing.with(Verb::Session, below),
             ("sessions", Some(("revoke", below))) => nothing.with(Verb::Session, below),
             _ => nothing,
         }
@@ -69,6 +72,14 @@ impl Line {
             Some(_) | None => return self,
         };
         self.words.remove(0);
+        self
+    }
+
+    fn with_verb_of_events(mut self) -> Self {
+        if let Some("ls" | "tail" | "since") = self.words.first().map(String::as_str) {
+            self.verb = Verb::Session;
+            self.words.remove(0);
+        }
         self
     }
 }
@@ -99,6 +110,10 @@ mod tests {
         check("appduct tools describe iphone", Verb::Tool, &["iphone"], None);
         check("appduct tools call sum a=1", Verb::Call, &["sum", "a=1"], None);
         check("appduct invoke --session x sum", Verb::Call, &["sum"], Some("x"));
+        check("appduct events", Verb::Events, &[], None);
+        check("appduct events tail", Verb::Session, &[], None);
+        check("appduct events --name x since one", Verb::Session, &["one"], None);
+        check("appduct wait --tool sum", Verb::Session, &[], None);
         check("appduct revoke", Verb::Session, &[], None);
         check("appduct sessions revoke x", Verb::Session, &["x"], None);
         check("appduct sessions link", Verb::Other, &[], None);

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use appduct_proto::signature;
-use appduct_rpc::methods::{Method, Session, SessionsList, ToolsList};
+use appduct_rpc::methods::{EventsList, Method, Session, SessionsList, ToolsList};
 use appduct_rpc::{Client, DaemonLauncher, StateDir};
 use clap_complete::engine::CompletionCandidate;
 use serde::Deserialize;
@@ -21,11 +21,23 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The verbs of `tools`.
 const VERBS: [(&str, &str); 3] = [("ls", "List tools"), ("describe", "Show one tool"), ("call", "Call a tool")];
 
+/// The verbs of `events`.
+const EVENT_VERBS: [(&str, &str); 3] =
+    [("ls", "List declared events"), ("tail", "Show what happens"), ("since", "Show what is held")];
+
 /// A line, and a connection that is made when it is needed.
 pub(super) struct Live {
     line: Line,
     state_dir: Option<StateDir>,
     client: Mutex<OnceCell<Option<Client>>>,
+}
+
+/// What is read of a declared event.
+#[derive(Deserialize)]
+struct EventEntry {
+    name: String,
+    #[serde(default)]
+    description: String,
 }
 
 /// What is read of a tool.
@@ -63,23 +75,40 @@ impl Live {
         groups.iter().filter_map(|group| candidate(group.group.as_deref()?, &tools(group.total))).collect()
     }
 
+    /// The events that the session's app declares.
+    pub(super) fn events(&self) -> Vec<CompletionCandidate> {
+        let (selector, _) = self.selector();
+        let events = self.request(&EventsList { selector, ..EventsList::default() });
+        let events = events.map(|events| events.events).unwrap_or_default();
+        let entries = events.iter().filter_map(|event| serde_json::from_str::<EventEntry>(event.as_str()).ok());
+        entries.filter_map(|event| candidate(&event.name, &signature::summary(&event.description))).collect()
+    }
+
+    /// The names of the session's tools.
+    pub(super) fn tool_names(&self) -> Vec<CompletionCandidate> {
+        let (selector, _) = self.selector();
+        let tools = self.tools(selector);
+        tools.iter().filter_map(|tool| candidate(&tool.name, &signature::summary(&tool.description))).collect()
+    }
+
     /// What the next word of the command may be.
     pub(super) fn words(&self) -> Vec<CompletionCandidate> {
         let (selector, rest) = self.selector();
         let is_named = selector.is_some();
         match (self.line.verb, rest) {
             (Verb::Session, [] | [_]) if !is_named => self.sessions(),
+            (Verb::Events, [] | [_]) if !is_named => {
+                let verbs = EVENT_VERBS.iter().filter_map(|(verb, help)| candidate(verb, help));
+                verbs.chain(self.sessions()).collect()
+            }
             (Verb::Tools | Verb::Tool | Verb::Call, []) => {
                 let verbs = VERBS.iter().filter(|_| self.line.verb == Verb::Tools && !is_named);
                 let verbs = verbs.filter_map(|(verb, help)| candidate(verb, help));
-                let tools = self.tools(selector);
-                let tools =
-                    tools.iter().filter_map(|tool| candidate(&tool.name, &signature::summary(&tool.description)));
                 let sessions = if is_named { Vec::new() } else { self.sessions() };
-                verbs.chain(tools).chain(sessions).collect()
+                verbs.chain(self.tool_names()).chain(sessions).collect()
             }
             (Verb::Call, [tool, given @ ..]) => self.keys(selector, tool, given),
-            (Verb::Tools | Verb::Tool | Verb::Session | Verb::Other, _) => Vec::new(),
+            (Verb::Tools | Verb::Tool | Verb::Session | Verb::Events | Verb::Other, _) => Vec::new(),
         }
     }
 

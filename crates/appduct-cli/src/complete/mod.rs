@@ -79,12 +79,18 @@ fn command(live: &Arc<Live>) -> Command {
     };
     let sessions = |arg: Arg| arg.add(with(Live::sessions));
     let words = |arg: Arg| arg.add(with(Live::words));
+    let events = |arg: Arg| arg.add(with(Live::events));
+    let tools = |arg: Arg| arg.add(with(Live::tool_names));
     let groups = |arg: Arg| arg.add(with(Live::groups));
     Args::command()
-        .mut_subcommand("tools", |tools| {
-            tools.mut_arg("words", words).mut_arg("session", sessions).mut_arg("group", groups)
+        .mut_subcommand("tools", |noun| {
+            noun.mut_arg("words", words).mut_arg("session", sessions).mut_arg("group", groups)
         })
         .mut_subcommand("invoke", |invoke| invoke.mut_arg("words", words).mut_arg("session", sessions))
+        .mut_subcommand("events", |noun| {
+            noun.mut_arg("words", words).mut_arg("session", sessions).mut_arg("name", events)
+        })
+        .mut_subcommand("wait", |wait| wait.mut_arg("words", words).mut_arg("session", sessions).mut_arg("tool", tools))
         .mut_subcommand("revoke", |revoke| revoke.mut_arg("words", words).mut_arg("session", sessions))
         .mut_subcommand("sessions", |noun| {
             noun.mut_subcommand("revoke", |revoke| revoke.mut_arg("words", words).mut_arg("session", sessions))

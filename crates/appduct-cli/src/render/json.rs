@@ -6,7 +6,7 @@ use appduct_proto::wire::RawJson;
 
 use super::{Meta, escape};
 use crate::error::Failure;
-use crate::report::Report;
+use crate::report::{Item, Report};
 
 #[derive(Serialize)]
 struct Success<'a> {
@@ -41,6 +41,11 @@ pub(super) fn success(report: &Report, meta: Option<&Meta>, pretty: bool) -> Str
 pub(super) fn failure(failure: &Failure, meta: Option<&Meta>, pretty: bool) -> String {
     let error = Fault { r#type: failure.kind.as_str(), message: &failure.message, details: failure.details.as_ref() };
     document(&Failed { ok: false, error, meta }, pretty)
+}
+
+/// A line of a stream, never indented.
+pub(super) fn item(item: &Item) -> String {
+    document(item, false)
 }
 
 fn document(value: &impl Serialize, pretty: bool) -> String {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::report::Report;
+use crate::report::{Item, Report};
 use crate::settings::Output;
 
 pub(crate) use escape::is_dangerous;
@@ -52,6 +52,16 @@ pub(crate) fn failure(failure: &Failure, meta: Option<&Meta>, output: Output) ->
 /// A notice for people, as one line.
 pub(crate) fn notice(text: &str, output: Output) -> String {
     format!("{}\n", paint::Paint::new(output.color_stderr).yellow(&escape::line(text)))
+}
+
+/// Tells somebody who watches that a command waits, as one line.
+pub(crate) fn waiting(text: &str, output: Output) -> String {
+    format!("{}\n", paint::Paint::new(output.color_stderr).dim(&escape::line(text)))
+}
+
+/// One line of a stream.
+pub(crate) fn item(item: &Item, output: Output) -> String {
+    if output.json { json::item(item) } else { human::item(item, output) }
 }
 
 /// ISO 8601 in UTC with milliseconds.

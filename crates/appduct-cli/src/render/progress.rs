@@ -52,6 +52,7 @@ impl Progress {
             }
             Self::Bar(bar) => {
                 let bar = bar.get_or_insert_with(new_bar);
+                bar.set_message(text(step));
                 match step.progress {
                     #[expect(
                         clippy::cast_possible_truncation,
@@ -62,7 +63,6 @@ impl Progress {
                     Some(progress @ 0.0..=1.0) => bar.set_position((progress * STEPS as f64) as u64),
                     Some(_) | None => bar.tick(),
                 }
-                bar.set_message(text(step));
             }
         }
     }

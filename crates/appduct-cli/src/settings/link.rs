@@ -1,6 +1,7 @@
 //! The settings of `link`.
 
 use super::positive;
+use super::wait::{self, LinkWait};
 use crate::args::{LinkArgs, OpenTarget};
 use crate::env::Env;
 use crate::error::Failure;
@@ -14,6 +15,7 @@ pub(crate) struct LinkSettings {
     pub(crate) ttl: Option<u64>,
     pub(crate) qr: bool,
     pub(crate) open: Option<OpenSettings>,
+    pub(crate) wait: Option<LinkWait>,
 }
 
 /// Where to open the link.
@@ -32,6 +34,7 @@ pub(super) fn resolve(args: LinkArgs, env: &Env) -> Result<LinkSettings, Failure
     Ok(LinkSettings {
         ttl: positive("--ttl", &args.ttl)?,
         open: open(&args, env)?,
+        wait: wait::of_link(&args.waiting)?,
         scheme_flag: args.scheme.filter(|scheme| !scheme.is_empty()),
         scheme_env: env.scheme.clone(),
         qr: args.qr,

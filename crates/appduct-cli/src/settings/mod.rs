@@ -1,12 +1,14 @@
 //! What the line, the environment and the terminal mean together. Every check that needs no daemon is made here.
 
 mod doctor;
+mod events;
 mod init;
 mod invoke;
 mod keygen;
 mod link;
 mod manual;
 mod tools;
+mod wait;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,12 +20,14 @@ use crate::env::Env;
 use crate::error::Failure;
 
 pub(crate) use doctor::DoctorSettings;
+pub(crate) use events::{DeclaredQuery, EventsSettings, SinceQuery, StreamQuery};
 pub(crate) use init::InitSettings;
 pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, ProgressMode};
 pub(crate) use keygen::KeygenSettings;
 pub(crate) use link::{LinkSettings, OpenSettings};
 pub(crate) use manual::ManSettings;
 pub(crate) use tools::{ListQuery, Target, ToolsSettings, View, only_a_listing};
+pub(crate) use wait::WaitSettings;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,25 +42,36 @@ pub(crate) struct Output {
     pub(crate) color_stdout: bool,
     /// Colour on stderr.
     pub(crate) color_stderr: bool,
+    /// The columns that stdout has; `None` where nothing is to be fitted.
+    pub(crate) width_stdout: Option<usize>,
+    /// The columns that stderr has; `None` where nothing is to be fitted.
+    pub(crate) width_stderr: Option<usize>,
 }
 
-/// Which of the standard streams are terminals.
+/// Which of the standard streams are terminals, and how wide those are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminals {
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
+    /// Columns.
+    pub(crate) stdout_width: Option<usize>,
+    /// Columns.
+    pub(crate) stderr_width: Option<usize>,
 }
 
 impl Output {
     /// How to print, by the flags, the environment and the terminals.
     pub(crate) fn resolve(global: &GlobalArgs, env: &Env, terminals: Terminals) -> Self {
         let color = |is_terminal| color(global, env, is_terminal);
+        let width = |is_terminal: bool, width: Option<usize>| if is_terminal { env.columns.or(width) } else { None };
         Self {
             json: global.json,
             pretty: global.pretty,
             verbose: global.verbose,
             color_stdout: color(terminals.stdout),
             color_stderr: color(terminals.stderr),
+            width_stdout: width(terminals.stdout, terminals.stdout_width),
+            width_stderr: width(terminals.stderr, terminals.stderr_width),
         }
     }
 }
@@ -92,6 +107,8 @@ pub(crate) enum Verb {
     Ls,
     Tools(ToolsSettings),
     Call(CallSettings),
+    Events(EventsSettings),
+    Wait(WaitSettings),
     Revoke { selector: Option<String> },
     Daemon(DaemonAction),
     Playground { link: Option<String> },
@@ -109,6 +126,8 @@ pub(crate) fn command_words(command: &Command) -> String {
         Command::Ls(_) => "ls",
         Command::Tools(tools) => tools::command_words(tools),
         Command::Invoke(_) => "invoke",
+        Command::Events(events) => events::command_words(events),
+        Command::Wait(_) => "wait",
         Command::Revoke(_) => "revoke",
         Command::Daemon(daemon) => match daemon.action {
             DaemonAction::Run => "daemon run",
@@ -148,6 +167,8 @@ impl Settings {
             Command::Invoke(args) => {
                 Verb::Call(invoke::resolve("invoke", args.words, args.session, args.flags, output, terminals)?)
             }
+            Command::Events(args) => Verb::Events(events::resolve(args)?),
+            Command::Wait(args) => Verb::Wait(wait::resolve(args)?),
             Command::Revoke(args) => revoke(args, &words)?,
             Command::Daemon(args) => Verb::Daemon(args.action),
             Command::Playground(args) => Verb::Playground { link: args.link },

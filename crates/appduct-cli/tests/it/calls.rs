@@ -123,6 +123,25 @@ fn a_failed_validation_shows_the_signature() {
     insta::assert_snapshot!("invoke_invalid", daemon.place.run(&["invoke", "sum", "a=2"]));
 }
 
+#[test]
+fn a_failed_validation_shows_each_issue() {
+    let of = |details: &'static str| {
+        FakeDaemon::new(move |method, _| match method {
+            "daemon.status" => plain_status(),
+            "tools.list" => result(format!("{{\"tools\":[{SUM}],\"total\":1,\"groups\":[]}}")),
+            _ => Answer::Error(format!(
+                "{{\"code\":-32000,\"message\":\"the input does not fit\",\"data\":{{\"type\":\
+                 \"tool_input_validation_error\",\"details\":{details}}}}}"
+            )),
+        })
+    };
+    let issues = r#"{"issues":[{"path":"/a","message":"\"x\" is not of type \"number\"","keyword":"type"},{"path":"","message":"\"b\" is required\u001b","keyword":"required"}]}"#;
+    insta::assert_snapshot!("invoke_issues", of(issues).place.run(&["invoke", "sum", "a:=\"x\""]));
+    // Anything else is shown as it is.
+    let ran = of(r#"{"issues":"many"}"#).place.run(&["invoke", "sum", "a=2"]);
+    assert!(ran.stderr.contains("\n  Details    {\"issues\":\"many\"}\n"), "{ran}");
+}
+
 fn slow() -> FakeDaemon {
     let event = |kind: &str, data: Value| {
         json!({ "kind": kind, "sessionId": "s1", "alias": "x", "data": data, "ts": 0, "seq": 0 }).to_string()

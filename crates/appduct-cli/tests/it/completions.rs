@@ -20,6 +20,9 @@ fn daemon() -> FakeDaemon {
     FakeDaemon::new(move |method, params| match (method, params["selector"].as_str()) {
         ("daemon.status", _) => plain_status(),
         ("sessions.list", _) => result(json!([session("one"), session("two")]).to_string()),
+        ("events.list", Some("one")) => result(
+            r#"{"events":[{"name":"cart.changed","description":"It changed."},{"name":"$(reboot)","description":"x"}],"total":2}"#,
+        ),
         (_, Some("one" | "id-one")) => result(json!({ "tools": tools, "total": 2, "groups": groups }).to_string()),
         (_, Some(_)) => error("unknown_session", "no"),
         (_, None) => error("ambiguous_session", "one, two"),
@@ -93,6 +96,14 @@ fn sessions_tools_groups_and_keys_come_from_the_daemon() {
     check(&["invoke", "--session", "one", "sum", "a=1", ""], "b=");
     check(&["tools", "call", "one", "sum", "b:=1", ""], "a=");
     check(&["invoke", "two", ""], "");
+    check(&["wait", ""], "one two");
+    check(&["wait", "one", "--tool", ""], "sum");
+    check(&["events", ""], "ls tail since one two");
+    check(&["events", "tail", ""], "one two");
+    check(&["events", "one", ""], "");
+    check(&["events", "one", "--name", ""], "cart.changed");
+    check(&["events", "--session", "one", "--name", "ca"], "cart.changed");
+    check(&["events", "--kind", "tools"], "tools_changed");
 }
 
 #[test]

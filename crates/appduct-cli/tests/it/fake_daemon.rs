@@ -18,6 +18,10 @@ pub(crate) enum Answer {
     Error(String),
     /// The parameters of notifications, each as JSON text, and a result after them.
     Events(Vec<String>, String),
+    /// `{"ok":true}`, and after it the parameters of notifications, each as JSON text. The connection stays open.
+    Stream(Vec<String>),
+    /// The same, and the connection ends.
+    Farewell(Vec<String>),
     /// No reply; the connection stays open.
     Silence,
     /// No reply; the connection ends.
@@ -101,12 +105,23 @@ fn serve(stream: UnixStream, seen: &Mutex<Vec<(String, Value)>>, script: &Script
                 }
                 text += &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n");
             }
+            Answer::Stream(events) => text = ok_and(id, &events),
+            Answer::Farewell(events) => {
+                drop(writer.write_all(ok_and(id, &events).as_bytes()));
+                return;
+            }
             Answer::Silence => {}
             Answer::Hangup => return,
         }
         // A client that has gone reads nothing.
         drop(writer.write_all(text.as_bytes()));
     }
+}
+
+fn ok_and(id: &Value, events: &[String]) -> String {
+    let events =
+        events.iter().map(|event| format!("{{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{event}}}\n"));
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"ok\":true}}}}\n{}", events.collect::<String>())
 }
 
 /// The reply of `daemon.status` of a daemon of this version.

@@ -11,6 +11,8 @@ fn every_command_has_its_page() {
         ("ls", &["ls", "-h"]),
         ("tools", &["tools", "--help"]),
         ("invoke", &["invoke", "--help"]),
+        ("events", &["events", "--help"]),
+        ("wait", &["wait", "--help"]),
         ("revoke", &["revoke", "--help"]),
         ("daemon", &["daemon", "--help"]),
         ("daemon_run", &["daemon", "run", "--help"]),

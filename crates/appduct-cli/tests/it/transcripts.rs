@@ -172,11 +172,16 @@ fn the_demo_app_lists_as_it_is_documented() {
         "{ran}"
     );
 
+    let ran = demo.run(&["tools", "--group", "Diagnostics"]);
     assert_eq!(
-        demo.run(&["tools", "--group", "Diagnostics"]).ok(),
-        "Tools in group Diagnostics\n  No tools in group \"Diagnostics\". Run `appduct tools --groups` to see the session's \
-         groups.\n"
+        (ran.code, ran.stdout.as_str()),
+        (
+            Some(0),
+            "Tools in group Diagnostics\n  No tools in group \"Diagnostics\". Run `appduct tools --groups` to see the session's \
+             groups.\n"
+        )
     );
+    assert_eq!(ran.stderr, "Did you mean `diagnostics` or `diagnostics/progress`?\n");
     let detail = demo.run(&["tools", "slow_task"]);
     assert!(detail.ok().starts_with("Tool: slow_task\n  Signature      slow_task() -> { done: bool }\n"), "{detail}");
     assert!(detail.stdout.contains("\n  Group          diagnostics/progress\n"), "{detail}");
@@ -236,6 +241,42 @@ fn the_demo_app_is_called_as_it_is_documented() {
 
     assert_eq!(demo.run(&["revoke"]).ok(), "Session Revoked\n");
     assert_eq!(demo.run(&["ls", "--json"]).json()["data"], json!([]));
+}
+
+/// An app that comes after the command that waits for it.
+#[test]
+fn a_command_waits_for_the_demo_app() {
+    let place = Place::new();
+    fs::DirBuilder::new().mode(0o700).create(place.state_dir()).unwrap();
+    fs::write(place.state_dir().join("config.json"), r#"{"wssPort":0,"advertisedIp":"127.0.0.1"}"#).unwrap();
+    let _daemon = start_daemon(&place);
+    let waiting = place.command(&["wait", "--tool", "sum", "--json", "--timeout", "60"]).spawn().unwrap();
+
+    let mut link = place.command(&["link", "--scheme", "playground", "--wait", "--wait-timeout", "60", "--json"]);
+    let mut link = link.spawn().unwrap();
+    let mut stdout = BufReader::new(link.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let minted: Value = serde_json::from_str(&line).unwrap();
+    let deep_link = minted["data"]["deepLink"].as_str().unwrap();
+
+    let mut playground = place.command(&["playground", "--link", deep_link]);
+    let _playground = Running(playground.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap());
+    assert_eq!(link.wait().unwrap().code(), Some(0));
+    line.clear();
+    assert_eq!(stdout.read_line(&mut line).unwrap(), 0, "one document and no more: {line}");
+
+    let session = place.ended(waiting).json();
+    assert_eq!(session["data"]["sessionId"], minted["data"]["sessionId"]);
+    assert_eq!(session["data"]["state"], "active");
+    // What is there already is not waited for.
+    let ran = place.run(&["wait"]);
+    assert!(ran.ok().starts_with("Session Active\nSession\n  Alias   playground\n"), "{ran}");
+
+    let ran = place.run(&["events", "--since", "0"]);
+    assert_eq!(ran.ok(), "cursor: 0, dropped: 0, remaining: 0. Go on with `appduct events --since 0`.\n");
+    let ran = place.run(&["events", "ls", "--name", "*_ping"]);
+    assert_eq!(ran.ok(), "Events\n  playground_ping(at: int)\n    Posted when somebody pings the playground.\n");
 }
 
 #[test]

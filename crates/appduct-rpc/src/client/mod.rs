@@ -138,11 +138,20 @@ impl Client {
 
     /// The next notification, however long it takes; `None` when the daemon closes the connection.
     pub fn next_event(&mut self) -> Result<Option<EventNotification>, ClientError> {
+        self.await_event(None)
+    }
+
+    /// Like `next_event`, and fails with [`ClientError::Timeout`] where none comes within `timeout`.
+    pub fn next_event_within(&mut self, timeout: Duration) -> Result<Option<EventNotification>, ClientError> {
+        self.await_event(Some(Deadline::after(timeout)))
+    }
+
+    fn await_event(&mut self, deadline: Option<Deadline>) -> Result<Option<EventNotification>, ClientError> {
         if let Some(event) = self.events.pop_front() {
             return Ok(Some(event));
         }
         loop {
-            match self.next_incoming(None)? {
+            match self.next_incoming(deadline)? {
                 None => return Ok(None),
                 Some(Incoming::Event(params)) => return decode("event", &params).map(Some),
                 // The reply of a request that was given up.

@@ -120,7 +120,8 @@ pub struct EventNotification {
     /// Its alias.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alias: Option<String>,
-    /// What happened, by kind.
+    /// What happened, by kind; null where the daemon sent nothing.
+    #[serde(default = "RawJson::null")]
     pub data: RawJson,
     /// The daemon's time, milliseconds since the Unix epoch.
     pub ts: u64,

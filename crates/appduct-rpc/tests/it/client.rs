@@ -245,6 +245,21 @@ fn a_request_over_the_limit_is_not_sent() {
 }
 
 #[test]
+fn a_wait_for_the_next_notification_has_an_end() {
+    let (mut client, daemon) = pair(|mut peer| {
+        peer.answer(r#"{"ok":true}"#);
+        peer.send(event(1));
+        assert_eq!(peer.receive(), None);
+    });
+    client.request(&EventsSubscribe::default(), PATIENCE).unwrap();
+    assert_eq!(client.next_event_within(PATIENCE).unwrap().unwrap().seq, 1);
+    let error = client.next_event_within(Duration::from_millis(1)).unwrap_err();
+    assert!(matches!(error, ClientError::Timeout { .. }), "{error}");
+    drop(client);
+    daemon.join().unwrap();
+}
+
+#[test]
 fn another_thread_can_end_the_wait() {
     let (mut client, daemon) = pair(|mut peer| {
         peer.answer(r#"{"ok":true}"#);

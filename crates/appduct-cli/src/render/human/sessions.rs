@@ -2,14 +2,15 @@
 
 use appduct_rpc::methods::{Session, SessionDevice};
 use jiff::Timestamp;
-use unicode_width::UnicodeWidthStr;
 
-use super::{Style, escape};
+use super::{Style, block, escape, table};
 use crate::report::Sessions;
 
 const HEADER: [&str; 5] = ["Alias", "State", "Device", "Tools", "Age"];
+/// The column that gives way where a terminal is too narrow.
+const DEVICE: usize = 2;
 
-/// One row for each session; columns are as wide as a terminal shows their widest cell.
+/// One row for each session.
 pub(super) fn lines(report: &Sessions, style: Style) -> Vec<String> {
     if report.sessions.is_empty() {
         return vec![style.paint.dim("Sessions"), "  No Appduct sessions are registered.".to_owned()];
@@ -17,14 +18,24 @@ pub(super) fn lines(report: &Sessions, style: Style) -> Vec<String> {
     let header = HEADER.map(str::to_owned);
     let rows: Vec<_> =
         std::iter::once(header).chain(report.sessions.iter().map(|session| row(session, report.now_ms))).collect();
-    let widths: [usize; HEADER.len()] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or(0));
-    let rows = rows.iter().map(|row| {
-        let cells: Vec<_> =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width()))).collect();
-        format!("  {}", cells.join("  "))
-    });
+    let rows = table::lines(&rows, style.width, DEVICE);
     std::iter::once(style.paint.green("Sessions")).chain(rows).collect()
+}
+
+/// The session that was waited for.
+pub(super) fn active_lines(session: &Session, style: Style) -> Vec<String> {
+    let text = |value: &str| Some(escape::line(value).into_owned());
+    let mut lines = vec![style.paint.green("Session Active")];
+    lines.extend(block(
+        "Session",
+        [
+            ("Alias", text(&session.alias)),
+            ("Device", text(&device(&session.device))),
+            ("Tools", Some(session.tool_count.to_string())),
+            ("Id", text(&session.session_id)),
+        ],
+    ));
+    lines
 }
 
 fn row(session: &Session, now_ms: i64) -> [String; HEADER.len()] {

@@ -3,7 +3,7 @@
 use appduct_proto::signature::{signature, summary};
 use appduct_proto::wire::{Fields, Length, RawJson};
 
-use super::{Style, block, escape};
+use super::{Style, Value, escape, fitted_block};
 
 /// What a listing shows of a tool.
 pub(super) struct Entry {
@@ -39,19 +39,20 @@ impl Entry {
 pub(super) fn lines(raw: &RawJson, style: Style) -> Vec<String> {
     let fields = Fields::parse(raw.as_str());
     let text = |key: &str| text(fields.as_ref(), key).map(|text| escape::line(&text).into_owned());
-    let json = |key: &str| self::raw(fields.as_ref(), key).map(|value| style.value(&value));
+    let json = |key: &str| self::raw(fields.as_ref(), key).map(|value| Value::AsIs(style.value(&value)));
     let title = format!("Tool: {}", text("name").unwrap_or_default());
-    block(
+    fitted_block(
         &style.paint.green(&title),
         [
-            ("Signature", Some(signature_of(fields.as_ref()))),
-            ("Description", text("description")),
+            ("Signature", Some(Value::Prose(signature_of(fields.as_ref())))),
+            ("Description", text("description").map(Value::Prose)),
             ("Input schema", json("input_schema")),
             ("Output schema", json("output_schema")),
-            ("Group", text("group")),
+            ("Group", text("group").map(Value::AsIs)),
             ("Annotations", json("annotations")),
             ("Timeout (ms)", json("timeout_ms")),
         ],
+        style,
     )
 }
 

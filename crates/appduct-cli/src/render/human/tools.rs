@@ -19,17 +19,18 @@ pub(super) fn lines(report: &Tools, style: Style) -> Vec<String> {
     };
     let mut lines = vec![style.paint.green(&title)];
     if report.tools.is_empty() {
-        lines.push(nothing(report));
+        lines.extend(style.prose(nothing(report).trim_start(), 2, 2));
         return lines;
     }
     let entries: Vec<_> = report.tools.iter().map(Entry::read).collect();
     if report.group.is_none() && has_groups(report) {
         lines.extend(under_headings(&entries, style));
     } else {
-        lines.extend(entries.iter().flat_map(|entry| entry_lines(entry, 2)));
+        lines.extend(entries.iter().flat_map(|entry| entry_lines(entry, 2, style)));
     }
-    lines.extend(footer(report));
-    lines.extend([String::new(), "Run `appduct tools <name>` for a tool's full schema.".to_owned()]);
+    lines.extend(footer(report, style));
+    lines.push(String::new());
+    lines.extend(style.prose("Run `appduct tools <name>` for a tool's full schema.", 0, 0));
     lines
 }
 
@@ -40,7 +41,7 @@ pub(super) fn full_lines(report: &Tools, style: Style) -> Vec<String> {
     }
     let mut lines: Vec<_> =
         report.tools.iter().flat_map(|raw| std::iter::once(String::new()).chain(tool::lines(raw, style))).collect();
-    lines.extend(footer(report));
+    lines.extend(footer(report, style));
     lines
 }
 
@@ -60,7 +61,8 @@ pub(super) fn group_lines(report: &Groups, style: Style) -> Vec<String> {
     } else {
         "No tool declares a group."
     };
-    lines.extend([String::new(), format!("{} in total. {advice}", counted(report.total, "tool"))]);
+    lines.push(String::new());
+    lines.extend(style.prose(&format!("{} in total. {advice}", counted(report.total, "tool")), 0, 0));
     lines
 }
 
@@ -97,23 +99,23 @@ fn under_headings(entries: &[Entry], style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, top) in &tops {
         lines.push(format!("  {}", style.paint.cyan(name)));
-        lines.extend(top.direct.iter().flat_map(|entry| entry_lines(entry, 4)));
+        lines.extend(top.direct.iter().flat_map(|entry| entry_lines(entry, 4, style)));
         for (name, entries) in &top.subgroups {
             lines.push(format!("    {}", style.paint.cyan(name)));
-            lines.extend(entries.iter().flat_map(|entry| entry_lines(entry, 6)));
+            lines.extend(entries.iter().flat_map(|entry| entry_lines(entry, 6, style)));
         }
     }
     if !ungrouped.is_empty() {
         lines.push(format!("  {}", style.paint.cyan("(ungrouped)")));
-        lines.extend(ungrouped.iter().flat_map(|entry| entry_lines(entry, 4)));
+        lines.extend(ungrouped.iter().flat_map(|entry| entry_lines(entry, 4, style)));
     }
     lines
 }
 
-fn entry_lines(entry: &Entry, indent: usize) -> impl Iterator<Item = String> {
-    let head = format!("{:indent$}{}{}", "", entry.signature, entry.tag);
-    let below = (!entry.summary.is_empty()).then(|| format!("{:indent$}  {}", "", entry.summary));
-    std::iter::once(head).chain(below)
+fn entry_lines(entry: &Entry, indent: usize, style: Style) -> impl Iterator<Item = String> {
+    let head = style.prose(&format!("{}{}", entry.signature, entry.tag), indent, indent + 4);
+    let below = (!entry.summary.is_empty()).then(|| style.prose(&entry.summary, indent + 2, indent + 2));
+    head.into_iter().chain(below.into_iter().flatten())
 }
 
 /// What an empty page says.
@@ -137,7 +139,7 @@ fn nothing(report: &Tools) -> String {
 }
 
 /// Where a page does not show everything: how much it shows, and how to see the rest.
-fn footer(report: &Tools) -> Vec<String> {
+fn footer(report: &Tools, style: Style) -> Vec<String> {
     let shown = u64::try_from(report.tools.len()).unwrap_or(u64::MAX);
     if shown >= report.total {
         return Vec::new();
@@ -148,7 +150,8 @@ fn footer(report: &Tools) -> Vec<String> {
         "--filter <text> or page with --offset <n>.".to_owned()
     };
     let offset = report.offset.unwrap_or(0);
-    vec![String::new(), format!("Showing {shown} of {} tools (offset {offset}). Narrow with {narrow}", report.total)]
+    let text = format!("Showing {shown} of {} tools (offset {offset}). Narrow with {narrow}", report.total);
+    std::iter::once(String::new()).chain(style.prose(&text, 0, 0)).collect()
 }
 
 /// `cart 12, checkout 8`: the top-level groups of the whole registry.
