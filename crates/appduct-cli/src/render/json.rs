@@ -65,14 +65,19 @@ pub(super) enum Layout {
     Indented,
 }
 
+/// How deep values are indented. What lies deeper stays on one line: an app could nest its JSON so deep that the indents
+/// alone are gigabytes.
+const INDENTED_DEPTH: usize = 64;
+
 /// `json`, which must be valid, with other white space between its tokens. Numbers and strings stay as they are written.
 pub(super) fn laid_out(json: &str, layout: Layout) -> String {
     let mut out = String::with_capacity(json.len());
-    let mut depth = 0;
-    let new_line = |out: &mut String, depth: usize| {
-        if layout == Layout::Indented {
+    let mut depth = 0_usize;
+    // `inside` is the depth of the values that the line break sets apart.
+    let new_line = |out: &mut String, inside: usize, indent: usize| {
+        if layout == Layout::Indented && inside <= INDENTED_DEPTH {
             out.push('\n');
-            out.extend(std::iter::repeat_n("  ", depth));
+            out.extend(std::iter::repeat_n("  ", indent));
         }
     };
     let mut rest = json;
@@ -92,17 +97,17 @@ pub(super) fn laid_out(json: &str, layout: Layout) -> String {
                     taken = rest.len() - after.len() + 1;
                 } else {
                     depth += 1;
-                    new_line(&mut out, depth);
+                    new_line(&mut out, depth, depth);
                 }
             }
             '}' | ']' => {
+                new_line(&mut out, depth, depth.saturating_sub(1));
                 depth = depth.saturating_sub(1);
-                new_line(&mut out, depth);
                 out.push(character);
             }
             ',' => {
                 out.push(',');
-                new_line(&mut out, depth);
+                new_line(&mut out, depth, depth);
             }
             ':' => out.push_str(if layout == Layout::Indented { ": " } else { ":" }),
             _ => out.push(character),
@@ -140,6 +145,16 @@ mod tests {
         let indented = "{\n  \"a\": 1.0,\n  \"b\": [],\n  \"c\": {},\n  \"d\": [\n    \"x, {\\\"}\\\\\",\n    -0,\n    1e400\n  \
                         ],\n  \"e\": \"\\ud800\"\n}";
         assert_eq!(laid_out(json, Layout::Indented), indented);
+    }
+
+    #[test]
+    fn what_lies_deep_is_not_indented() {
+        let json = format!("{}1,2{}", "[".repeat(100_000), "]".repeat(100_000));
+        let indented = laid_out(&json, Layout::Indented);
+        assert!(indented.len() < json.len() + 20_000, "{}", indented.len());
+        assert_eq!(laid_out(&indented, Layout::Compact), json);
+        let shallow = laid_out("[[1,2]]", Layout::Indented);
+        assert_eq!(shallow, "[\n  [\n    1,\n    2\n  ]\n]");
     }
 
     #[test]

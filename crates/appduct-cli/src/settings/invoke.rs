@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use appduct_proto::wire::{JsonKind, RawJson};
+use appduct_proto::wire::{JsonKind, MAX_FRAME_BYTES, RawJson};
+use appduct_rpc::line::MAX_LINE_BYTES;
 
 use super::{Output, Terminals, positive};
 use crate::args::{CallFlags, ProgressWhen};
@@ -108,16 +109,11 @@ fn read_object(text: &str) -> Result<RawJson, Failure> {
     let held;
     let text = match (text, text.strip_prefix('@')) {
         ("-", _) => {
-            let mut read = String::new();
-            std::io::stdin()
-                .read_to_string(&mut read)
-                .map_err(|error| Failure::validation(format!("\"--input -\" cannot be read: {error}.")))?;
-            held = read;
+            held = read_bounded(text, Ok(std::io::stdin()))?;
             &held
         }
         (_, Some(path)) => {
-            held = std::fs::read_to_string(path)
-                .map_err(|error| Failure::validation(format!("\"--input @{path}\" cannot be read: {error}.")))?;
+            held = read_bounded(text, std::fs::File::open(path))?;
             &held
         }
         (text, None) => text,
@@ -135,6 +131,21 @@ fn read_object(text: &str) -> Result<RawJson, Failure> {
         JsonKind::Array => "an array",
     };
     Err(Failure::validation(format!("\"--input\" must be a JSON object; got {kind}.")))
+}
+
+/// Reads no more than could be sent: the source may have no end.
+fn read_bounded(named: &str, source: std::io::Result<impl Read>) -> Result<String, Failure> {
+    let mut read = String::new();
+    source
+        .and_then(|source| source.take(MAX_LINE_BYTES as u64 + 1).read_to_string(&mut read))
+        .map_err(|error| Failure::validation(format!("\"--input {named}\" cannot be read: {error}.")))?;
+    if read.len() > MAX_LINE_BYTES {
+        return Err(Failure::validation(format!(
+            "\"--input {named}\" is over {MAX_LINE_BYTES} bytes, more than the daemon takes."
+        ))
+        .with_hint(format!("A call, its arguments included, has {MAX_FRAME_BYTES} bytes at most.")));
+    }
+    Ok(read)
 }
 
 fn assignments(words: &[String]) -> Result<Vec<Assignment>, Failure> {
