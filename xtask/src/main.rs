@@ -5,6 +5,7 @@
 mod ci;
 mod demo;
 mod process;
+mod sim;
 mod test;
 mod tidy;
 mod tools;
@@ -42,6 +43,8 @@ enum Command {
     /// Checks the rules that no compiler checks
     #[command(after_help = tidy::rules_help())]
     Tidy,
+    /// Runs both ends of the link under faults, in virtual time, from many seeds
+    Sim(sim::Runs),
     /// Shows the whole loop: a daemon, an app, and the commands that reach its tools
     Demo,
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Ci { steps } => ci::run(&workspace, &steps),
         Command::Test { suites } => test::run(&workspace, &suites),
         Command::Tidy => tidy::run(&workspace),
+        Command::Sim(runs) => sim::run(&workspace, &runs),
         Command::Demo => demo::run(&workspace),
     });
     match done {

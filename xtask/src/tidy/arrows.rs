@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("appduct-daemon", &["appduct-proto", "appduct-rpc"]),
     ("appduct", &["appduct-proto"]),
     ("appduct-cli", &["appduct", "appduct-daemon", "appduct-proto", "appduct-rpc"]),
+    ("appduct-sim", &["appduct-proto"]),
     ("xtask", &[]),
 ];
 
@@ -24,6 +25,8 @@ const ABSENCES: &[(&str, &[&str])] = &[
         &["tokio", "rustls", "ring", "getrandom", "mio", "socket2", "rustix", "tungstenite", "tracing", "log"],
     ),
     ("appduct-rpc", &["tokio", "rustls", "ring", "tungstenite"]),
+    // A run follows from its seed, so nothing in it may make randomness or wait for the world.
+    ("appduct-sim", &["tokio", "getrandom", "mio", "socket2"]),
 ];
 
 /// Names that the sources in a folder may not use, unless the file's path begins with the exception.
@@ -72,6 +75,10 @@ const ROOMS: &[Room] = &[
         except: "",
         why: "the daemon is the other end",
     },
+    Room { folder: "sim/src/world/", name: "std::time::Instant", except: "", why: "a run has a time of its own" },
+    Room { folder: "sim/src/", name: "std::time::SystemTime", except: "", why: "a run has a time of its own" },
+    Room { folder: "sim/src/", name: "HashMap", except: "", why: "its order differs between runs" },
+    Room { folder: "sim/src/", name: "HashSet", except: "", why: "its order differs between runs" },
     Room { folder: "crates/appduct/src/", name: "appduct_proto::host", except: "", why: "the SDK is the other end" },
     Room {
         folder: "crates/appduct-cli/src/",
@@ -206,7 +213,8 @@ fn text(value: &Value) -> &str {
 /// The manifest of the crate called `name`, which names its folder.
 fn manifest_of(repo: &Repo, name: &str) -> String {
     let in_crates = format!("crates/{name}/Cargo.toml");
-    if repo.holds(&in_crates) { in_crates } else { format!("{name}/Cargo.toml") }
+    let folder = name.strip_prefix("appduct-").unwrap_or(name);
+    if repo.holds(&in_crates) { in_crates } else { format!("{folder}/Cargo.toml") }
 }
 
 fn line_of(repo: &Repo, path: &str, word: &str) -> usize {

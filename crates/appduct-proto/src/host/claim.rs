@@ -82,7 +82,7 @@ impl Host {
         id: &Arc<str>,
         token: &str,
     ) -> Result<(), CloseReason> {
-        let Some(link) = self.links.get_mut(id) else { return Err(CloseReason::UnknownSession) };
+        let Some(link) = self.links.get(id) else { return Err(CloseReason::UnknownSession) };
         if link.has_expired(now.mono) {
             return Err(CloseReason::AlreadyClaimed);
         }
@@ -92,8 +92,10 @@ impl Host {
         if !link.token.is_of(token) {
             return Err(CloseReason::AlreadyClaimed);
         }
-        let Some(claim) = &mut link.claim else { return Err(CloseReason::AlreadyClaimed) };
+        let Some(claim) = &link.claim else { return Err(CloseReason::AlreadyClaimed) };
+        self.refuse_late(socket, self.sockets.turn(claim.socket))?;
         let token = self.random.token();
+        let Some(claim) = self.links.get_mut(id).and_then(|link| link.claim.as_mut()) else { return Ok(()) };
         claim.resume_token = token.digest();
         let overtaken = std::mem::replace(&mut claim.socket, socket);
         self.turn_away(overtaken, CloseReason::SessionReplaced);
@@ -120,6 +122,7 @@ impl Host {
         if !shown.is_of(&claim.token) {
             return Err(CloseReason::AlreadyClaimed);
         }
+        self.refuse_late(socket, session.turn)?;
         self.attach(now, no, socket, session.unproven);
         Ok(())
     }

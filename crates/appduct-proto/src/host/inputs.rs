@@ -61,6 +61,7 @@ impl Host {
         self.handle_timeout(now);
         let backgrounded = close.is_some_and(|close| close == CloseReason::AppBackgrounded.into());
         let reason = if backgrounded { SuspendReason::AppBackgrounded } else { SuspendReason::ConnectionLost };
+        self.outputs.forget(socket);
         match self.sockets.remove(socket) {
             Some(Awaits::Frames(session)) => self.suspend(now, session, reason),
             Some(Awaits::Save(generation)) => self.unpark(now, generation, reason),
@@ -130,5 +131,11 @@ impl Host {
     #[must_use]
     pub fn open_sockets(&self) -> usize {
         self.sockets.open_count()
+    }
+
+    /// How many sockets the driver has not reported gone, those included that we have closed.
+    #[must_use]
+    pub fn known_sockets(&self) -> usize {
+        self.sockets.known_count()
     }
 }

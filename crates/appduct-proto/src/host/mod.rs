@@ -28,6 +28,9 @@
 //! [`EventBody::SessionResumed`]; there is one [`EventBody::SessionClaimed`] per session. With another token, or after the
 //! window, it is `already_claimed`; on the other listener within the window, `wrong_transport`.
 //!
+//! An app has one socket at a time, so a repetition comes on a socket that opened later. On one that opened before that of
+//! the newest claim or resume it was held back by the network: it is closed with `session_replaced`, and changes nothing.
+//!
 //! # Sessions outlive the daemon
 //!
 //! With [`Settings::persist`] the driver keeps [`Records`] on disk, and a token's digest is there before the ack that

@@ -84,6 +84,17 @@ impl Outputs {
         self.0.pop_front()
     }
 
+    /// Drops what a socket that is gone would still be told; a deadline that came late may have queued something.
+    pub(super) fn forget(&mut self, gone: SocketId) {
+        self.0.retain(|output| match output {
+            Output::Send { socket, .. }
+            | Output::Ping { socket }
+            | Output::Close { socket, .. }
+            | Output::Terminate { socket } => *socket != gone,
+            Output::Event(_) | Output::CallFinished(_) | Output::Save { .. } | Output::Idle { .. } => true,
+        });
+    }
+
     pub(super) fn send(&mut self, socket: SocketId, label: &Label, frame: &DaemonFrame) {
         self.send_text(socket, frame.encode(&label.session_id));
     }

@@ -150,8 +150,8 @@ impl Host {
         let session =
             Session::new(id.clone(), alias, device.clone(), State::Active { socket, missed: 0 }, resume_token);
         let unproven = Some(Unproven::Claim { token: link.token, expires: link.expires });
-        let (transport, created_at) = (link.transport, link.created_at);
-        self.sessions.insert(no, Session { transport, created_at, claimed_at, unproven, ..session });
+        let (transport, created_at, turn) = (link.transport, link.created_at, self.sockets.turn(socket));
+        self.sessions.insert(no, Session { transport, created_at, claimed_at, unproven, turn, ..session });
         Some((no, EventBody::SessionClaimed { device }))
     }
 

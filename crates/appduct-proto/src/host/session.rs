@@ -9,6 +9,7 @@ use super::call::CallNo;
 use super::registry::{EventRegistry, ToolRegistry};
 use super::ring::Ring;
 use super::secret::Digest;
+use super::socket::Turn;
 use super::{Refusal, SocketId, Transport};
 use crate::wire::Device;
 use crate::{Moment, Timestamp};
@@ -59,6 +60,8 @@ pub(super) struct Session {
     /// Whether the newest token has left, on the socket that the session has. Until then no frame proves that the app has
     /// it.
     pub(super) ack_left: bool,
+    /// The turn of the socket of the newest claim or resume that was accepted.
+    pub(super) turn: Turn,
     /// The socket of a resume whose ack waits for its save.
     pub(super) parked: Option<SocketId>,
     pub(super) tools: ToolRegistry,
@@ -118,6 +121,7 @@ impl Session {
             resume_token,
             unproven: None,
             ack_left: false,
+            turn: Turn::default(),
             parked: None,
             tools: ToolRegistry::default(),
             events: EventRegistry::default(),

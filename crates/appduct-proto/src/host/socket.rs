@@ -48,10 +48,21 @@ pub(super) enum Awaits {
     End,
 }
 
+/// A socket's place in the order in which sockets opened. The default is before all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn(u64);
+
+#[derive(Clone, Copy, Debug)]
+struct Socket {
+    turn: Turn,
+    awaits: Awaits,
+}
+
 /// Every socket that the driver has not reported gone.
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
-    by_id: BTreeMap<SocketId, Awaits>,
+    by_id: BTreeMap<SocketId, Socket>,
+    opened: u64,
     unclaimed: usize,
     ended: usize,
 }
@@ -62,14 +73,20 @@ impl Sockets {
         if self.by_id.contains_key(&socket) {
             return false;
         }
-        self.by_id.insert(socket, Awaits::Hello(transport));
+        self.opened += 1;
+        self.by_id.insert(socket, Socket { turn: Turn(self.opened), awaits: Awaits::Hello(transport) });
         self.unclaimed += 1;
         true
     }
 
     /// What the socket awaits; `None` for one that is not there.
     pub(super) fn awaits(&self, socket: SocketId) -> Option<Awaits> {
-        self.by_id.get(&socket).copied()
+        self.by_id.get(&socket).map(|socket| socket.awaits)
+    }
+
+    /// When the socket opened; the default for one that is not there.
+    pub(super) fn turn(&self, socket: SocketId) -> Turn {
+        self.by_id.get(&socket).map_or(Turn::default(), |socket| socket.turn)
     }
 
     /// The session that the socket carries.
@@ -100,7 +117,7 @@ impl Sockets {
 
     /// The socket is gone. Returns what it awaited.
     pub(super) fn remove(&mut self, socket: SocketId) -> Option<Awaits> {
-        let awaited = self.by_id.remove(&socket);
+        let awaited = self.by_id.remove(&socket).map(|socket| socket.awaits);
         self.uncount(awaited);
         awaited
     }
@@ -113,18 +130,23 @@ impl Sockets {
         self.by_id.len() - self.ended
     }
 
+    pub(super) fn known_count(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// Those that we have not closed.
     pub(super) fn all_open(&self) -> Vec<SocketId> {
-        self.by_id.iter().filter(|&(_, &awaits)| awaits != Awaits::End).map(|(&socket, _)| socket).collect()
+        self.by_id.iter().filter(|(_, socket)| socket.awaits != Awaits::End).map(|(&socket, _)| socket).collect()
     }
 
     fn set(&mut self, socket: SocketId, awaits: Awaits) -> Option<Awaits> {
-        let awaited = self.by_id.insert(socket, awaits);
-        self.uncount(awaited);
+        let known = self.by_id.get_mut(&socket)?;
+        let awaited = std::mem::replace(&mut known.awaits, awaits);
+        self.uncount(Some(awaited));
         if awaits == Awaits::End {
             self.ended += 1;
         }
-        awaited
+        Some(awaited)
     }
 
     fn uncount(&mut self, awaited: Option<Awaits>) {

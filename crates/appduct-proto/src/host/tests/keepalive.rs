@@ -88,3 +88,16 @@ fn a_long_sleep_costs_one_tick() {
     world.pass(secs(15));
     world.expect(&["ping 1"]);
 }
+
+#[test]
+fn a_socket_that_is_gone_hears_nothing_of_a_deadline_that_came_late() {
+    let mut world = World::new();
+    let socket = world.connect();
+    world.jump(secs(11));
+    world.gone(socket, None);
+    world.expect(&[]);
+    let app = world.claimed();
+    world.jump(secs(16));
+    world.gone(app.socket, None);
+    world.expect(&["event pixel-8 session_suspended connection_lost"]);
+}

@@ -225,3 +225,60 @@ fn a_suspended_session_keeps_both_tokens_through_its_grace() {
     world.resume(app.socket, &app.session, &kept);
     world.expect(&["to 3: ack pixel-8", "event pixel-8 session_resumed"]);
 }
+
+#[test]
+fn a_resume_that_the_network_held_back_costs_its_successor_nothing() {
+    let mut world = World::new();
+    let mut app = world.app(&[]);
+    let kept = world.token(&app);
+    world.drop_socket(app.socket);
+    let held_back = world.connect();
+    app.socket = world.connect();
+    world.resume(app.socket, &app.session, &kept);
+    world.log();
+    world.resume(held_back, &app.session, &kept);
+    world.expect(&["close 2: 1000 session_replaced"]);
+    let token = world.token(&app);
+    snapshot(&mut world, app.socket, &app.session);
+    world.drop_socket(app.socket);
+    app.socket = world.connect();
+    world.log();
+    world.resume(app.socket, &app.session, &token);
+    world.expect(&["to 4: ack pixel-8", "event pixel-8 session_resumed"]);
+}
+
+#[test]
+fn a_resume_that_comes_when_its_successor_is_gone_does_not_kill_the_ack_that_this_one_got() {
+    let mut world = World::new();
+    let mut app = world.app(&[]);
+    let kept = world.token(&app);
+    world.drop_socket(app.socket);
+    let held_back = world.connect();
+    app.socket = world.connect();
+    world.resume(app.socket, &app.session, &kept);
+    let token = world.token(&app);
+    world.drop_socket(app.socket);
+    world.log();
+    world.resume(held_back, &app.session, &kept);
+    world.expect(&["close 2: 1000 session_replaced"]);
+    app.socket = world.connect();
+    world.resume(app.socket, &app.session, &token);
+    world.expect(&["to 4: ack pixel-8", "event pixel-8 session_resumed"]);
+}
+
+#[test]
+fn a_claim_that_the_network_held_back_costs_its_successor_nothing() {
+    let mut world = World::new();
+    let link = world.link();
+    let (held_back, socket) = (world.connect(), world.connect());
+    let token = link.bootstrap.token_text();
+    world.claim(socket, &link.session_id, &token);
+    world.log();
+    world.claim(held_back, &link.session_id, &token);
+    world.expect(&["close 1: 1000 session_replaced"]);
+    let app = App { socket, session: link.session_id };
+    let token = world.token(&app);
+    let again = world.connect();
+    world.resume(again, &app.session, &token);
+    world.expect(&["close 2: 1000 session_replaced", "to 3: ack pixel-8", "event pixel-8 session_resumed"]);
+}

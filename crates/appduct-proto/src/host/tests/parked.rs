@@ -372,3 +372,18 @@ fn a_shutdown_turns_everybody_away_and_saves_once_more() {
     world.save_all();
     assert!(world.acks.contains_key(&socket));
 }
+
+#[test]
+fn a_claim_that_the_network_held_back_does_not_overtake_its_successor() {
+    let mut world = World::persistent();
+    let link = world.link();
+    world.save_all();
+    let (held_back, socket) = (world.connect(), world.connect());
+    let token = link.bootstrap.token_text();
+    world.claim(socket, &link.session_id, &token);
+    world.log();
+    world.claim(held_back, &link.session_id, &token);
+    world.expect(&["close 1: 1000 session_replaced"]);
+    world.saved(true);
+    world.expect(&["to 2: ack pixel-8", "event pixel-8 session_claimed Pixel 8"]);
+}
