@@ -6,7 +6,7 @@
 mod rsa;
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use appduct_proto::wire::Pin;
+use rustix::fs::OFlags;
 use rustls::SignatureScheme;
 use rustls::sign::SigningKey;
 use rustls_pki_types::PrivateKeyDer;
@@ -34,6 +35,12 @@ pub enum KeyError {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
+    },
+    /// A directory, a pipe or the like is in its place.
+    #[error("the host key {} is not a regular file", path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
     },
     /// The file holds no private key in PEM.
     #[error("the host key {} holds no private key: it must be an unencrypted PEM file (PKCS#8, PKCS#1 or SEC1)", path.display())]
@@ -97,8 +104,14 @@ impl HostKey {
 
     fn load(path: &Path) -> Result<Self, KeyError> {
         let io = |what| move |source| KeyError::Io { what, path: path.to_owned(), source };
-        let file = File::open(path).map_err(io("open the host key"))?;
+        // Opening a pipe would wait for its writer.
+        let nonblocking = OFlags::NONBLOCK.bits() as i32;
+        let opened = OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
+        let file = opened.map_err(io("open the host key"))?;
         let metadata = file.metadata().map_err(io("look at the host key"))?;
+        if !metadata.is_file() {
+            return Err(KeyError::NotAFile { path: path.to_owned() });
+        }
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             return Err(KeyError::Exposed { path: path.to_owned(), mode });

@@ -9,6 +9,7 @@ mod audit;
 mod clock;
 pub mod config;
 mod control;
+mod descriptors;
 mod dir;
 mod error;
 mod event_loop;
@@ -17,6 +18,7 @@ mod handlers;
 mod journal;
 mod key;
 mod leaf;
+mod leftovers;
 mod links;
 mod lock;
 mod persistence;
@@ -62,11 +64,17 @@ pub struct Seams {
     pub clock: Clock,
     /// How long a device may take over TLS and the WebSocket upgrade together.
     pub handshake_timeout: Duration,
+    /// How long a call waits for the check of its arguments or result against a schema.
+    pub validation_wait: Duration,
 }
 
 impl Default for Seams {
     fn default() -> Self {
-        Self { clock: Clock::system(), handshake_timeout: Duration::from_secs(10) }
+        Self {
+            clock: Clock::system(),
+            handshake_timeout: Duration::from_secs(10),
+            validation_wait: validation::Patience::default().wait,
+        }
     }
 }
 

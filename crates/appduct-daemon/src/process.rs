@@ -31,8 +31,8 @@ use crate::links::{BindError, Bound, Doorway, Origins};
 use crate::lock::{self, Lock};
 use crate::persistence::{LastPorts, Saver, SessionsFile};
 use crate::state::{Facts, State};
-use crate::validation::Validation;
-use crate::{Options, Seams, StartError, Started, address, control, dir, links};
+use crate::validation::{Patience, Validation};
+use crate::{Options, Seams, StartError, Started, address, control, descriptors, dir, leftovers, links};
 
 /// How long close frames and replies may take to leave. Longer than any one connection may linger.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -61,7 +61,12 @@ pub(crate) fn run(options: &Options, seams: Seams, on_ready: impl FnOnce(&Starte
 /// Sends the log to stderr, as much as `APPDUCT_LOG` asks for.
 pub(crate) fn init_log() {
     let filter = EnvFilter::try_from_env("APPDUCT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    // A line that cannot be written is lost: complaining of it on the same stderr would panic.
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .log_internal_errors(false);
     // Whoever embeds the daemon may have set up a log of their own.
     subscriber.try_init().ok();
 }
@@ -86,6 +91,8 @@ impl Daemon {
         let started = seams.clock.now();
         let (policy_file, config) = PolicyFile::open(state_dir, started.wall)?;
         let lock = Lock::take(state_dir)?;
+        leftovers::sweep(&state_dir.pid_file(), 0);
+        leftovers::sweep(&config.key_path, 1);
         let audit =
             Audit::start(state_dir, config.audit_retention_days).map_err(StartError::io("start the audit log"))?;
         let events_log = EventsLog::start(state_dir, config.events_log_max_bytes)
@@ -129,6 +136,8 @@ impl Daemon {
         let doorway = Doorway {
             mailbox: mailbox.clone(),
             queue_bytes: config.bounds.device_queue_bytes,
+            // Two device ports share what there is.
+            connections_per_port: descriptors::raise() / 2,
             handshake_timeout: seams.handshake_timeout,
             open: open.clone(),
             next_socket: Arc::new(AtomicU64::new(0)),
@@ -158,7 +167,7 @@ impl Daemon {
             },
             calls_served: 0,
             in_flight: BTreeMap::new(),
-            validation: Validation::default(),
+            validation: Validation::with_patience(Patience { wait: seams.validation_wait, ..Patience::default() }),
             audit,
             events_log,
         };

@@ -56,7 +56,7 @@ const KEYS: &[&str] = &[
 ];
 
 const BOUND_KEYS: &[&str] =
-    &["unclaimedSockets", "callsPerSession", "tools", "events", "linkTtlSeconds", "deviceQueueBytes"];
+    &["unclaimedSockets", "callsPerSession", "tools", "events", "linkTtlSeconds", "pendingLinks", "deviceQueueBytes"];
 
 /// No configuration is that long; a longer file is something else.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -120,7 +120,7 @@ impl Config {
         set(&mut self.wss_port, port(fields)?);
         set(&mut self.key_path, fields.optional_text("keyPath", Length::NON_EMPTY)?.map(|path| PathBuf::from(&*path)));
         set(&mut self.grace, seconds("graceSeconds")?);
-        set(&mut self.link_ttl, seconds("linkTtlSeconds")?);
+        let link_ttl = seconds("linkTtlSeconds")?;
         set(&mut self.keepalive_interval, seconds("keepaliveIntervalSeconds")?);
         set(&mut self.event_buffer, positive("eventBufferSize")?.map(count));
         set(&mut self.audit_retention_days, positive("auditRetentionDays")?);
@@ -135,6 +135,12 @@ impl Config {
         set(&mut self.validate_args, boolean("validateArgs")?);
         set(&mut self.validate_results, boolean("validateResults")?);
         self.bounds = bounds(fields, self.bounds)?;
+        let max = self.bounds.link_ttl;
+        if link_ttl.is_some_and(|ttl| ttl > max) {
+            let rule = format!("must be at most \"bounds.linkTtlSeconds\", which is {}", max.as_secs());
+            return Err(KeyFault { key: "linkTtlSeconds".to_owned(), rule });
+        }
+        self.link_ttl = link_ttl.unwrap_or(self.link_ttl).min(max);
         Ok(self)
     }
 }
@@ -181,6 +187,7 @@ fn bounds(fields: &Fields<'_>, defaults: Bounds) -> Result<Bounds, FieldFault> {
     set(&mut bounds.tools, positive("tools")?.map(count));
     set(&mut bounds.events, positive("events")?.map(count));
     set(&mut bounds.link_ttl, positive("linkTtlSeconds")?.map(Duration::from_secs));
+    set(&mut bounds.pending_links, positive("pendingLinks")?.map(count));
     set(&mut bounds.device_queue_bytes, positive("deviceQueueBytes")?.map(count));
     Ok(bounds)
 }
@@ -259,6 +266,30 @@ mod tests {
         assert_eq!(config.web_origins, ["https://a.example"]);
         assert!(config.restart_daemon_on_version_mismatch && !config.persist_sessions && config.validate_results);
         assert_eq!((config.bounds.tools, config.bounds.device_queue_bytes), (3, 6));
+    }
+
+    #[test]
+    fn a_link_lives_no_longer_than_the_bound() {
+        let (key, message) = refused(r#"{"linkTtlSeconds":61,"bounds":{"linkTtlSeconds":60}}"#);
+        assert_eq!(key, "linkTtlSeconds");
+        assert!(
+            message.contains("\"linkTtlSeconds\"") && message.contains("\"bounds.linkTtlSeconds\", which is 60"),
+            "{message}"
+        );
+        let config = load(r#"{"bounds":{"linkTtlSeconds":60}}"#).unwrap();
+        assert_eq!(config.link_ttl, Duration::from_secs(60), "the default gives way");
+    }
+
+    #[test]
+    fn every_key_is_in_the_docs() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+        let docs = std::fs::read_to_string(docs).unwrap();
+        let inner = |outer: &str, keys: &[&str]| keys.iter().map(|key| format!("{outer}.{key}")).collect::<Vec<_>>();
+        let nested = [inner("bounds", BOUND_KEYS), inner("policy", policy::KEYS)].concat();
+        let plain = KEYS.iter().filter(|key| !["bounds", "policy"].contains(key)).map(ToString::to_string);
+        for key in plain.chain(nested) {
+            assert!(docs.contains(&format!("\n| `{key}` |")), "{key} has no line in docs/config.md");
+        }
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub struct Bounds {
     pub events: usize,
     /// `bounds.linkTtlSeconds`, 604800: the longest TTL of a link.
     pub link_ttl: Duration,
+    /// `bounds.pendingLinks`, 1000: links that wait for their claim.
+    pub pending_links: usize,
     /// `bounds.deviceQueueBytes`, 4194304: bytes that may wait to be written to one device.
     pub device_queue_bytes: usize,
 }
@@ -88,6 +90,7 @@ impl Default for Bounds {
             tools: 10_000,
             events: 10_000,
             link_ttl: Duration::from_secs(7 * 24 * 60 * 60),
+            pending_links: 1_000,
             device_queue_bytes: 4 * 1024 * 1024,
         }
     }
@@ -131,6 +134,7 @@ impl Config {
             max_tools: self.bounds.tools,
             max_events: self.bounds.events,
             max_link_ttl: self.bounds.link_ttl,
+            max_pending_links: self.bounds.pending_links,
             policy: self.policy.clone(),
             persist,
             boot: clock::boot(),

@@ -8,7 +8,9 @@ mod devices;
 
 use std::time::Duration;
 
-use appduct_proto::host::{self, CallId, EventBody, Generation, Output, SocketFault, SocketId, Transport};
+use appduct_proto::host::{
+    self, CallId, EventBody, FinishedCall, Generation, Output, SocketFault, SocketId, SuspendReason, Transport,
+};
 use appduct_proto::wire::{Close, RawJson, Received};
 use appduct_proto::{Moment, Now};
 use appduct_rpc::RpcError;
@@ -285,9 +287,42 @@ impl EventLoop {
 
     /// Writes an event down, unless an app posted it.
     fn log(&mut self, event: &host::Event) {
+        narrate(event);
         if !matches!(event.body, EventBody::AppEvent { .. } | EventBody::AppEventPreview { .. }) {
             self.state.events_log.record(Notification::of(event).json().as_str().to_owned());
         }
+    }
+}
+
+/// Tells the log of what a person looks for there. Never arguments, results, tokens or what an app says.
+fn narrate(event: &host::Event) {
+    let alias = event.alias.as_deref().unwrap_or("-");
+    match &event.body {
+        EventBody::SessionClaimed { .. } => tracing::info!(alias, session = event.session_id, "paired"),
+        EventBody::SessionResumed => tracing::info!(alias, "resumed"),
+        EventBody::SessionSuspended { reason: SuspendReason::AppBackgrounded } => {
+            tracing::info!(alias, "suspended: the app is in the background");
+        }
+        EventBody::SessionSuspended { reason: SuspendReason::ConnectionLost } => {
+            tracing::info!(alias, "suspended: the connection is lost");
+        }
+        EventBody::SessionRevoked => tracing::info!(alias, session = event.session_id, "revoked"),
+        EventBody::SessionExpired => tracing::info!(alias, "expired"),
+        EventBody::ToolCallStarted { name, call } => {
+            tracing::info!(alias, tool = name, call = &*call.0, "call started")
+        }
+        EventBody::ToolCallFinished(FinishedCall { call, tool, outcome, duration, .. }) => {
+            let (ms, end) = (duration.as_millis(), handlers::error_type(outcome).unwrap_or("result"));
+            tracing::info!(alias, tool, call = &*call.0, ms, end, "call ended");
+        }
+        EventBody::ToolCallDenied { name } => tracing::info!(alias, tool = name, "call denied by the policy"),
+        EventBody::LinkCreated { .. }
+        | EventBody::LinkExpired
+        | EventBody::ToolsChanged { .. }
+        | EventBody::EventsChanged { .. }
+        | EventBody::AppEvent { .. }
+        | EventBody::AppEventPreview { .. }
+        | EventBody::ToolCallProgress { .. } => {}
     }
 }
 

@@ -94,7 +94,8 @@ fn refuse(state: &State, now: Now, params: ToolsCall, refusal: Refusal) -> RpcEr
         | Refusal::ToolNotFound { .. }
         | Refusal::TooManyCalls { .. }
         | Refusal::CallTooBig { .. }
-        | Refusal::LinkTtl { .. } => None,
+        | Refusal::LinkTtl { .. }
+        | Refusal::TooManyLinks { .. } => None,
     };
     let error = refused(&state.facts, refusal);
     if let Ok(session) = state.host.session(params.selector.as_deref()) {

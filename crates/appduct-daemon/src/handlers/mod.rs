@@ -27,6 +27,7 @@ use crate::validation::Check;
 
 pub(crate) use call::{Ended, InFlight, call, end_checks, finished, result_checked};
 pub(crate) use notification::{Notification, daemon_started};
+pub(crate) use refusal::error_type;
 pub(crate) use reply::Reply;
 pub(crate) use subscription::Subscription;
 

@@ -46,8 +46,17 @@ pub(super) fn refused(facts: &Facts, refusal: Refusal) -> RpcError {
         }
         Refusal::LinkTtl { max } => {
             let message = format!(
-                "\"ttlSeconds\" must be 1 to {}; the bound is \"bounds.linkTtlSeconds\" in {}",
+                "\"ttlSeconds\" must be an integer from 1 to {}: for longer links raise \"bounds.linkTtlSeconds\" in {} and \
+                 restart the daemon",
                 max.as_secs(),
+                facts.state_dir.config().display()
+            );
+            RpcError::new(ErrorType::InvalidRequest, message)
+        }
+        Refusal::TooManyLinks { limit } => {
+            let message = format!(
+                "{limit} links are pending, which is the bound: revoke some, wait until they expire, or raise \
+                 \"bounds.pendingLinks\" in {} and restart the daemon",
                 facts.state_dir.config().display()
             );
             RpcError::new(ErrorType::InvalidRequest, message)
@@ -86,7 +95,7 @@ pub(super) fn call_result(finished: FinishedCall) -> Result<CallResult, RpcError
 }
 
 /// The type of the error that ends a call, as its event has it; `None` for a call that succeeds.
-pub(super) fn error_type(outcome: &Outcome) -> Option<&'static str> {
+pub(crate) fn error_type(outcome: &Outcome) -> Option<&'static str> {
     let kind = match outcome {
         Outcome::Result(_) => return None,
         Outcome::Error(fault) => ErrorType::from(fault.kind),
@@ -104,8 +113,8 @@ fn suspended(alias: &str, reason: SuspendReason) -> RpcError {
              device and try again"
         ),
         SuspendReason::ConnectionLost => format!(
-            "session \"{alias}\" is suspended because its app lost the connection: see that the app runs and reaches this \
-             machine; it reconnects by itself, then try again"
+            "session \"{alias}\" lost its connection: waiting for the app to reconnect, which it does by itself while it \
+             runs and reaches this machine; `appduct revoke {alias}` forgets it"
         ),
     };
     RpcError::new(ErrorType::SessionSuspended, message)
@@ -139,6 +148,14 @@ mod tests {
         let error = suspended("pixel-8", SuspendReason::AppBackgrounded);
         assert_eq!(error.kind.unwrap().as_str(), "session_suspended");
         assert!(error.message.contains("\"pixel-8\"") && error.message.contains("foreground"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_lost_app_is_waited_for_or_forgotten() {
+        let error = suspended("pixel-8", SuspendReason::ConnectionLost);
+        for part in ["waiting for the app to reconnect", "`appduct revoke pixel-8` forgets it"] {
+            assert!(error.message.contains(part), "{}", error.message);
+        }
     }
 
     #[test]

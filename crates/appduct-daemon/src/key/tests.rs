@@ -115,3 +115,16 @@ fn a_new_rsa_key_is_one_that_the_daemon_takes() {
     let pem = fs::read_to_string(&path).unwrap();
     assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n") && pem.ends_with("-----END PRIVATE KEY-----\n"));
 }
+
+#[test]
+fn what_is_no_regular_file_is_said_to_be_none_and_nobody_waits_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (pipe, folder) = (directory.path().join("pipe"), directory.path().join("folder"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::create_dir(&folder).unwrap();
+    for path in [pipe, folder] {
+        let error = HostKey::load_or_generate(&path).unwrap_err();
+        assert!(matches!(error, KeyError::NotAFile { .. }), "{error}");
+        assert!(!error.to_string().contains("chmod"), "{error}");
+    }
+}

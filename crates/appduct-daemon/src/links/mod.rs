@@ -1,5 +1,6 @@
 //! Device connections: socket bytes and close codes into the host's inputs, its outputs onto sockets.
 
+mod handshakes;
 mod listener;
 mod origin;
 mod outbox;
@@ -15,20 +16,21 @@ use std::time::Duration;
 use appduct_proto::host::{SocketId, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::event_loop::{Event, Mailbox};
 use crate::leaf::LeafResolver;
+use handshakes::{Evicted, Handshakes, Place};
 use upgrade::Refused;
 
 pub(crate) use listener::{BindError, Bound};
 pub(crate) use origin::Origins;
 pub(crate) use outbox::{Outbox, Overfull};
 
-/// Connections that may be between accept and WebSocket at once; further ones wait in the system's queue.
+/// Connections that may be between accept and WebSocket at once; with a further one the oldest silent one goes.
 const MAX_HANDSHAKES: usize = 256;
 
 /// How long a connection that is being closed may take to go, and how much of what the peer still sends is taken from it
@@ -43,6 +45,8 @@ pub(crate) struct Doorway {
     pub(crate) mailbox: Mailbox,
     /// Bytes that may wait for one device.
     pub(crate) queue_bytes: usize,
+    /// Connections that each device port may hold, whatever their state.
+    pub(crate) connections_per_port: usize,
     /// From accept to WebSocket.
     pub(crate) handshake_timeout: Duration,
     /// Held by every open socket: when all are gone, the last close frame is out.
@@ -66,16 +70,19 @@ pub(crate) fn serve_web(bound: Bound, origins: Origins, doorway: &Doorway) -> Ve
 }
 
 fn serve(bound: Bound, entrance: Entrance, doorway: &Doorway) -> Vec<JoinHandle<()>> {
-    let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
-    let port = Arc::new(Port { entrance, doorway: doorway.clone(), handshakes });
+    let handshakes = Handshakes::new(MAX_HANDSHAKES);
+    let room = Arc::new(Semaphore::new(doorway.connections_per_port));
+    let port = Arc::new(Port { entrance, doorway: doorway.clone(), handshakes, room });
     bound.into_listeners().into_iter().map(|listener| tokio::spawn(Arc::clone(&port).accept(listener))).collect()
 }
 
-/// A device port. Each has its own bound of handshakes, so a flood of one keeps nobody out of the other.
+/// A device port. Each has its own bounds, so a flood of one keeps nobody out of the other.
 struct Port {
     entrance: Entrance,
     doorway: Doorway,
-    handshakes: Arc<Semaphore>,
+    handshakes: Handshakes,
+    /// A permit for each connection.
+    room: Arc<Semaphore>,
 }
 
 /// What comes before the WebSocket.
@@ -89,32 +96,60 @@ enum Entrance {
 impl Port {
     async fn accept(self: Arc<Self>, listener: TcpListener) {
         loop {
-            let permit = Arc::clone(&self.handshakes).acquire_owned().await;
             let stream = listener::accept(&listener).await;
+            let Some(permit) = self.admit().await else {
+                tracing::debug!("a device connection was closed at once: there is no room for it");
+                continue;
+            };
+            let place = self.handshakes.enter();
             let port = Arc::clone(&self);
             tokio::spawn(async move {
                 match &port.entrance {
                     Entrance::Native(acceptor) => {
-                        let opened = port.handshake(permit, open_native(acceptor, stream)).await;
+                        let opened = port.handshake(place, stream, |stream| open_native(acceptor, stream)).await;
                         port.hold(opened, Transport::Native).await;
                     }
                     Entrance::Web(origins) => {
-                        let opened = port.handshake(permit, open_web(origins, stream)).await;
+                        let opened = port.handshake(place, stream, |stream| open_web(origins, stream)).await;
                         port.hold(opened, Transport::Web).await;
                     }
                 }
+                drop(permit);
             });
         }
     }
 
-    /// Everything up to the WebSocket, in its time.
-    async fn handshake<S>(
+    /// Room for one more connection, at the cost of the oldest silent one where there is none.
+    async fn admit(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() {
+            return Some(permit);
+        }
+        if !self.handshakes.evict() {
+            return None;
+        }
+        Arc::clone(&self.room).acquire_owned().await.ok()
+    }
+
+    /// Everything up to the WebSocket, in its time and while there is a place for it.
+    async fn handshake<S, F: Future<Output = Result<(S, Vec<u8>), Refused>>>(
         &self,
-        permit: Result<OwnedSemaphorePermit, AcquireError>,
-        opening: impl Future<Output = Result<(S, Vec<u8>), Refused>>,
+        (place, evicted): (Place, Evicted),
+        stream: TcpStream,
+        open: impl FnOnce(TcpStream) -> F,
     ) -> Option<(S, Vec<u8>)> {
-        let opened = timeout(self.doorway.handshake_timeout, opening).await;
-        drop(permit);
+        let opening = async {
+            // Unlike readiness, a byte to look at is never a false alarm.
+            stream.peek(&mut [0]).await?;
+            place.speaks();
+            open(stream).await
+        };
+        let opened = tokio::select! {
+            opened = timeout(self.doorway.handshake_timeout, opening) => opened,
+            _ = evicted => {
+                tracing::debug!("a silent device connection made room for another");
+                return None;
+            }
+        };
         match opened {
             Ok(Ok(opened)) => return Some(opened),
             Ok(Err(Refused::Status(status))) => tracing::debug!(status, "no WebSocket on a device port"),

@@ -32,11 +32,20 @@ use registrations::{Registrations, Slot, Use};
 use schema::Schema;
 use workers::{Busy, Workers};
 
-/// How long anybody waits for a check, its turn in the queue and the compilation of the schema included.
-const MAX_WAIT: Duration = Duration::from_millis(500);
+/// How long a check may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// How long anybody waits for a check, its turn in the queue and the compilation of the schema included.
+    pub(crate) wait: Duration,
+    /// How much processor time it may take, the compilation of the schema included.
+    pub(crate) processor_time: Duration,
+}
 
-/// How much processor time a check may take, the compilation of the schema included.
-const MAX_PROCESSOR_TIME: Duration = Duration::from_millis(250);
+impl Default for Patience {
+    fn default() -> Self {
+        Self { wait: Duration::from_millis(500), processor_time: Duration::from_millis(250) }
+    }
+}
 
 /// The longest value that is checked on the thread that asks.
 const MAX_BYTES_HERE: usize = 16 * 1024;
@@ -76,11 +85,12 @@ pub(crate) enum Verdict {
 }
 
 /// The checks of one daemon. Clones share what is compiled.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Validation(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
+    patience: Patience,
     registrations: Mutex<Registrations>,
     workers: Workers,
     /// Somebody has been told that checks were left out because they would take too long.
@@ -88,6 +98,11 @@ struct Shared {
 }
 
 impl Validation {
+    /// Checks that may take so long.
+    pub(crate) fn with_patience(patience: Patience) -> Self {
+        Self(Arc::new(Shared { patience, ..Shared::default() }))
+    }
+
     /// Checks a value without delay; `None` if that is not sure to take microseconds.
     pub(crate) fn check_now(&self, check: &Check) -> Option<Verdict> {
         let Some(schema) = check.schema() else { return Some(Verdict::Fits) };
@@ -119,7 +134,8 @@ impl Validation {
         if let Some(verdict) = self.check_now(&check) {
             return verdict;
         }
-        let deadline = Instant::now() + MAX_WAIT;
+        let Patience { wait, .. } = self.0.patience;
+        let deadline = Instant::now() + wait;
         let shared = Arc::clone(&self.0);
         let (answer, answered) = oneshot::channel();
         let job = move || {
@@ -130,7 +146,7 @@ impl Validation {
             self.0.tell_busy();
             return Verdict::Unchecked;
         }
-        match timeout(MAX_WAIT, answered).await {
+        match timeout(wait, answered).await {
             Ok(Ok(verdict)) => verdict,
             // There are no threads.
             Ok(Err(_)) => Verdict::Unchecked,
@@ -156,7 +172,7 @@ impl Shared {
             return Verdict::Unchecked;
         }
         let slot = self.slot(check, text);
-        let until = processor_time() + MAX_PROCESSOR_TIME;
+        let until = processor_time() + self.patience.processor_time;
         let budget =
             Budget { looks: u64::MAX, errors: 10_000, stack_bytes: workers::USABLE_STACK_BYTES, until: Some(until) };
         let schema = slot.schema.get_or_init(|| compile(check, text));

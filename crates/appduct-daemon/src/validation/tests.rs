@@ -10,13 +10,25 @@ fn tool(input: &Value) -> Arc<ToolDescriptor> {
     Arc::new(ToolDescriptor::parse(&RawJson::of(&text).unwrap()).unwrap())
 }
 
+/// Checks that a busy machine does not cut short.
+fn patient() -> Validation {
+    Validation::with_patience(Patience { wait: HANGS_AFTER, processor_time: HANGS_AFTER })
+}
+
+/// The same, but a check may not take more processor time than in a daemon.
+fn patient_but_thrifty() -> Validation {
+    Validation::with_patience(Patience { wait: HANGS_AFTER, ..Patience::default() })
+}
+
+const HANGS_AFTER: Duration = Duration::from_secs(120);
+
 fn check(tool: &Arc<ToolDescriptor>, value: &str) -> Check {
     let value = RawJson::parse(value).unwrap();
     Check { alias: "pixel-8".to_owned(), tool: Arc::clone(tool), side: Side::Args, value }
 }
 
 async fn verdict_of(schema: &Value, value: &str) -> Verdict {
-    Validation::default().check(check(&tool(schema), value)).await
+    patient().check(check(&tool(schema), value)).await
 }
 
 async fn issues_of(schema: &Value, value: &str) -> Vec<Issue> {
@@ -96,7 +108,7 @@ async fn the_dialect_is_the_schemas_own() {
 
 #[tokio::test]
 async fn results_are_checked_against_the_output_schema() {
-    let validation = Validation::default();
+    let validation = patient();
     let tool = tool(&json!({"type": "object"}));
     for (value, fits) in [("7", true), ("{}", false)] {
         let verdict = validation.check(Check { side: Side::Result, ..check(&tool, value) }).await;
@@ -108,7 +120,7 @@ async fn results_are_checked_against_the_output_schema() {
 async fn a_tool_without_a_schema_takes_everything() {
     let text = RawJson::parse(r#"{"name":"a","description":"d"}"#).unwrap();
     let tool = Arc::new(ToolDescriptor::parse(&text).unwrap());
-    assert_eq!(Validation::default().check_now(&check(&tool, "{}")), Some(Verdict::Fits));
+    assert_eq!(patient().check_now(&check(&tool, "{}")), Some(Verdict::Fits));
 }
 
 #[tokio::test]
@@ -127,14 +139,14 @@ async fn lone_surrogates_break_nothing() {
     let text =
         r#"{"name":"a","description":"d","input_schema":{"properties":{"\ud800":{"maxLength":1}},"title":"\udfff"}}"#;
     let tool = Arc::new(ToolDescriptor::parse(&RawJson::parse(text).unwrap()).unwrap());
-    let validation = Validation::default();
+    let validation = patient();
     assert_eq!(validation.check(check(&tool, r#"{"\ud800":"\udc00"}"#)).await, Verdict::Fits);
     assert!(matches!(validation.check(check(&tool, r#"{"\ud800":"\udc00\ud800"}"#)).await, Verdict::Misfit(_)));
 }
 
 #[tokio::test]
 async fn a_small_check_needs_no_thread_once_its_schema_is_compiled() {
-    let validation = Validation::default();
+    let validation = patient();
     let tool = tool(&payment());
     let (good, bad) = (check(&tool, r#"{"amount":5}"#), check(&tool, r#"{"amount":0}"#));
     assert_eq!(validation.check_now(&good), None, "the first use compiles");
@@ -230,7 +242,7 @@ fn hostile() -> Vec<(&'static str, Value, String)> {
 
 #[tokio::test]
 async fn no_schema_stalls_or_ends_the_daemon() {
-    let validation = Validation::default();
+    let validation = patient_but_thrifty();
     let friendly = tool(&payment());
     for (name, schema, value) in hostile() {
         // One for each thread.
@@ -238,33 +250,31 @@ async fn no_schema_stalls_or_ends_the_daemon() {
         let started = Instant::now();
         let [first, second] = tools.each_ref().map(|tool| validation.check(check(tool, &value)));
         tokio::join!(first, second);
-        let took = started.elapsed();
-        assert!(took < Duration::from_secs(10), "{name}: {took:?}");
-        let fits = check(&friendly, r#"{"amount":1}"#);
-        while validation.check(fits.clone()).await != Verdict::Fits {
-            assert!(started.elapsed() < Duration::from_secs(30), "{name}: the threads are not free again");
-        }
+        let fits = validation.check(check(&friendly, r#"{"amount":1}"#)).await;
+        assert!(started.elapsed() < HANGS_AFTER, "{name}");
+        assert_eq!(fits, Verdict::Fits, "{name}: the threads are not free again");
     }
 }
 
 #[tokio::test]
+async fn nobody_waits_longer_than_their_patience() {
+    let validation = Validation::with_patience(Patience { wait: Duration::ZERO, ..Patience::default() });
+    let tool = tool(&payment());
+    assert_eq!(validation.check(check(&tool, r#"{"amount":1}"#)).await, Verdict::Unchecked);
+}
+
+#[tokio::test]
 async fn a_schema_that_took_too_long_is_not_tried_again() {
-    let validation = Validation::default();
+    let validation = patient_but_thrifty();
     let tool = tool(&doubling(60, "anyOf", &json!(false)));
     let check = check(&tool, "{}");
     assert_eq!(validation.check(check.clone()).await, Verdict::Unchecked);
-    // The thread may still have to notice.
-    let started = Instant::now();
-    while validation.check_now(&check).is_none() {
-        assert!(started.elapsed() < Duration::from_secs(30));
-        tokio::task::yield_now().await;
-    }
     assert_eq!(validation.check_now(&check), Some(Verdict::Unchecked));
 }
 
 #[tokio::test]
 async fn a_plain_schema_with_a_costly_value_moves_to_a_thread() {
-    let validation = Validation::default();
+    let validation = patient();
     let branches: Vec<_> = (0..100).map(|n| json!({"minimum": 100 - n})).collect();
     let tool = tool(&json!({"items": {"anyOf": branches}}));
     let (small, large) = (check(&tool, "[1]"), check(&tool, &format!("[{}1]", "1,".repeat(8000))));

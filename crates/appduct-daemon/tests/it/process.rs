@@ -1,7 +1,9 @@
 //! What takes a process of its own: signals and sudden death. The process is this test binary, run anew for one test.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,7 +32,11 @@ fn a_daemon_runs_until_it_is_told_to_stop() {
             assert_eq!(Control::connect(&started.socket).call("daemon.shutdown", json!({})), Ok(json!({"ok": true})));
         })
     } else {
-        run(&options, |started| eprintln!("up on {}", started.wss_port))
+        run(&options, |started| {
+            // Either may lead nowhere.
+            writeln!(std::io::stdout(), "up on {}", started.wss_port).ok();
+            writeln!(std::io::stderr(), "up on {}", started.wss_port).ok();
+        })
     };
     ended.unwrap();
 }
@@ -62,6 +68,58 @@ fn the_second_signal_ends_the_daemon_at_once() {
     process.log_line("the daemon goes");
     process.signal(Signal::TERM);
     assert_eq!(process.wait().signal(), Some(Signal::TERM.as_raw()));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_costs_the_daemon_nothing() {
+    let (reader, closed_pipe) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut places = vec![Stdio::from(closed_pipe)];
+    if cfg!(target_os = "linux") {
+        places.push(File::options().write(true).open("/dev/full").unwrap().into());
+    }
+    for stderr in places {
+        let directory = state_dir(r#"{"wssPort":0}"#);
+        let paths = StateDir::new(directory.path().to_owned());
+        let mut process = Process::start_logging_to(directory.path(), stderr);
+        let mut control = Control::connect(&paths.socket());
+        let mut app = App::connect(process.port);
+        app.claim(&control.call("link.create", json!({})).unwrap(), "Pixel 8");
+        app.expect_ack();
+        assert_eq!(control.call("daemon.shutdown", json!({})), Ok(json!({"ok": true})));
+        assert_eq!(process.wait().code(), Some(0));
+        assert!(!paths.socket().exists() && !paths.pid_file().exists());
+    }
+}
+
+#[test]
+fn the_log_tells_of_sessions_and_calls_and_keeps_what_they_carry_to_itself() {
+    let directory = state_dir(r#"{"wssPort":0}"#);
+    let mut process = Process::start(directory.path());
+    let mut control = Control::connect(&StateDir::new(directory.path()).socket());
+    let mut app = App::connect(process.port);
+    app.claim(&control.call("link.create", json!({})).unwrap(), "Pixel 8");
+    app.expect_ack();
+    app.send_snapshot(json!([{"name": "pay", "description": "d"}]));
+    crate::harness::eventually("the tool is there", || {
+        control.call("sessions.list", json!({})).unwrap()[0]["toolCount"] == 1
+    });
+    control.request("tools.call", json!({"name": "pay", "args": {"card": "hunter2"}}));
+    let call = app.frame();
+    let id = call["id"].as_str().unwrap();
+    app.send(json!({"type": "tool_result", "session_id": app.session_id, "id": id, "result": "hunter3"}));
+    control.value();
+    assert_eq!(control.call("sessions.revoke", json!({"selector": "pixel-8"})), Ok(json!({"ok": true})));
+    for (what, parts) in [
+        ("paired", vec!["pixel-8"]),
+        ("call started", vec!["pixel-8", "pay", id]),
+        ("call ended", vec!["pixel-8", "pay", id, "result"]),
+        ("revoked", vec!["pixel-8"]),
+    ] {
+        let line = process.log_line(what);
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+        assert!(!line.contains("hunter"), "{line}");
+    }
 }
 
 #[test]

@@ -92,6 +92,8 @@ struct Call {
     tool: String,
     sent: Moment,
     timeout: Duration,
+    /// When the app gives the call up by itself.
+    app_timeout: Duration,
 }
 
 /// The calls in flight of all sessions.
@@ -154,8 +156,9 @@ impl Host {
         if session.calls.len() >= limit {
             return Err(Refusal::TooManyCalls { alias: session.label.alias.to_string(), limit });
         }
-        let requested_ms = request.timeout_ms.or(tool.timeout_ms.map(|ms| ms as f64)).unwrap_or(f64::NAN);
-        let timeout = Duration::from_millis(clamp_timeout_ms(requested_ms));
+        let app_ms = tool.timeout_ms.map_or(f64::NAN, |ms| ms as f64);
+        let [timeout, app_timeout] =
+            [request.timeout_ms.unwrap_or(app_ms), app_ms].map(|ms| Duration::from_millis(clamp_timeout_ms(ms)));
         let id = CallId(self.random.call_id().into());
         let frame = DaemonFrame::ToolCall { id: id.0.to_string(), name: request.tool.clone(), args: request.args };
         let text = frame.encode(&session.label.session_id);
@@ -165,7 +168,7 @@ impl Host {
         self.outputs.send_text(socket, text);
         let started = EventBody::ToolCallStarted { name: request.tool.clone(), call: id.clone() };
         self.outputs.event(now, &session.label, started);
-        let call = Call { id: id.clone(), session: no, tool: request.tool, sent: now.mono, timeout };
+        let call = Call { id: id.clone(), session: no, tool: request.tool, sent: now.mono, timeout, app_timeout };
         let call = self.calls.insert(call);
         self.deadlines.arm(Deadline::Call(call), now.mono + timeout);
         if let Some(session) = self.sessions.get_mut(no) {
@@ -224,10 +227,18 @@ impl Host {
         true
     }
 
-    /// The deadline of a call has come. The app is not told: its own deadline has come too.
+    /// The deadline of a call has come. The app is told where its own is still to come, so that its handler stops.
     pub(super) fn time_out(&mut self, now: Now, call: CallNo) {
-        let Some(Call { session, timeout, .. }) = self.calls.by_no.get(&call) else { return };
-        self.answer(now, *session, call, Outcome::TimedOut(*timeout));
+        let Some(Call { id, session, timeout, app_timeout, .. }) = self.calls.by_no.get(&call) else { return };
+        let (id, no, timeout, app_works_on) = (id.0.to_string(), *session, *timeout, timeout < app_timeout);
+        self.answer(now, no, call, Outcome::TimedOut(timeout));
+        if app_works_on
+            && let Some(session) = self.sessions.get(no)
+            && let Some(socket) = session.socket()
+        {
+            let frame = DaemonFrame::ToolCancel { id, reason: "timeout".to_owned() };
+            self.outputs.send(socket, &session.label, &frame);
+        }
     }
 
     /// Ends one call of a session.

@@ -56,14 +56,22 @@ impl Host {
         self.fail_socket(now, socket, reason);
     }
 
-    /// The socket is gone; `close` is what the peer sent, if it sent a close frame with a code.
+    /// The socket is gone; `close` is what the peer sent, if it sent a close frame with a code. 1000 `client_close` ends
+    /// its session, see the module.
     pub fn handle_closed(&mut self, now: Now, socket: SocketId, close: Option<Close>) {
         self.handle_timeout(now);
-        let backgrounded = close.is_some_and(|close| close == CloseReason::AppBackgrounded.into());
+        let said = |reason: CloseReason| close == Some(reason.into());
+        let backgrounded = said(CloseReason::AppBackgrounded);
         let reason = if backgrounded { SuspendReason::AppBackgrounded } else { SuspendReason::ConnectionLost };
         self.outputs.forget(socket);
+        let goodbye = said(CloseReason::ClientClose);
         match self.sockets.remove(socket) {
-            Some(Awaits::Frames(session)) => self.suspend(now, session, reason),
+            Some(Awaits::Frames(session)) => {
+                self.suspend(now, session, reason);
+                if goodbye {
+                    self.expire(now, session);
+                }
+            }
             Some(Awaits::Save(generation)) => self.unpark(now, generation, reason),
             Some(Awaits::Hello(_)) => self.deadlines.disarm(Deadline::Hello(socket)),
             Some(Awaits::End) | None => {}

@@ -87,6 +87,10 @@ impl Host {
         if request.ttl < Duration::from_millis(1) || request.ttl > max {
             return Err(Refusal::LinkTtl { max });
         }
+        let limit = self.settings.max_pending_links;
+        if self.pending_links(now) >= limit {
+            return Err(Refusal::TooManyLinks { limit });
+        }
         let id = self.unused_session_id();
         let token = self.random.token();
         let link = Link {

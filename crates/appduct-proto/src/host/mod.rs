@@ -15,6 +15,20 @@
 //! once, without waiting for the peer; [`Host::handle_closed`] then only frees the number. A socket that is not its
 //! session's current one has been closed, so its frames, pongs and end change nothing.
 //!
+//! # Goodbye has no grace
+//!
+//! An app that closes its session's socket with 1000 `client_close` has disconnected on purpose or has been given another
+//! link. It cleared its lease before that close, so it can never resume, and nobody should wait for it: the session suspends
+//! and expires in the same moment, its calls end, its alias is free and its record goes. After any other close, and after
+//! none, the session has its grace. On a socket whose ack still waits for a save, `client_close` is an end like any other.
+//!
+//! # A call that its caller gave up stops
+//!
+//! The app has a timer of its own for each call: the tool's `timeout_ms`, clamped, or ten seconds. If the caller's deadline
+//! was shorter, the app would work on for nobody; so when it comes, the call ends and then the app is sent a `tool_cancel`
+//! with the reason `timeout`. Its answer, `tool_cancelled`, is late and dropped. Where the app's own timer is due by then,
+//! nothing is sent.
+//!
 //! # A lost ack costs nothing
 //!
 //! A claim or resume rotates the resume token, and the network may drop exactly the ack that carries the new one. So what

@@ -61,4 +61,9 @@ pub enum Refusal {
         /// The longest.
         max: Duration,
     },
+    /// Too many links are pending.
+    TooManyLinks {
+        /// The bound.
+        limit: usize,
+    },
 }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub max_events: usize,
     /// The longest TTL of a link.
     pub max_link_ttl: Duration,
+    /// How many links may be pending at once.
+    pub max_pending_links: usize,
     /// Which calls may be made.
     pub policy: Policy,
     /// Whether sessions are recorded: acks then wait for [`Output::Save`](super::Output::Save). The driver must answer
@@ -45,6 +47,7 @@ impl Default for Settings {
             max_tools: 10_000,
             max_events: 10_000,
             max_link_ttl: Duration::from_secs(7 * 24 * 60 * 60),
+            max_pending_links: 1_000,
             policy: Policy::default(),
             persist: false,
             boot: None,

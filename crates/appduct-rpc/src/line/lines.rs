@@ -57,8 +57,9 @@ impl Lines {
         loop {
             let Some(found) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
                 self.searched = self.buffer.len();
-                // One more for a `\r` whose `\n` is still to come.
-                let endless = self.max_bytes.is_some_and(|max| self.searched > max + 1);
+                // A `\r` at the end is not counted: its `\n` may be still to come.
+                let counted = self.searched - usize::from(self.buffer.last() == Some(&b'\r'));
+                let endless = self.max_bytes.is_some_and(|max| counted > max);
                 return endless.then_some(Line::Endless);
             };
             let end = self.searched + found;

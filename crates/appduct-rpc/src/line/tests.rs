@@ -199,7 +199,8 @@ fn the_limit_counts_neither_newline_nor_carriage_return() {
         ("12345\r\n", Some(Line::TooLong)),
         ("1234", None),
         ("1234\r", None),
-        ("123456", Some(Line::Endless)),
+        ("12345", Some(Line::Endless)),
+        ("12345\r", Some(Line::Endless)),
         ("123456\n", Some(Line::TooLong)),
     ] {
         let whole = split(Lines::bounded(4), text.as_bytes(), text.len());

@@ -4,6 +4,8 @@
 //! * `version`: the version that it reports, read at its start.
 //! * `fail`: it prints the content to stderr and ends with status 70; the file is removed, so that the next start works.
 //! * `mute`: it never listens.
+//! * `deaf`: it listens and never answers.
+//! * `stubborn`: SIGTERM does not end it.
 //!
 //! It adds a line to `starts` each time that it is started.
 
@@ -11,12 +13,15 @@ use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::{env, fs, thread};
 
 use appduct_proto::wire::RawJson;
 use appduct_rpc::line::{self, Line, Lines};
 use appduct_rpc::methods::{DaemonShutdown, DaemonStatus, Done, Method, SessionsList};
 use appduct_rpc::{RpcError, StateDir};
+use rustix::process::Signal;
 
 fn main() -> ExitCode {
     let args: Vec<_> = env::args().skip(1).collect();
@@ -37,6 +42,15 @@ fn main() -> ExitCode {
     let state_dir = StateDir::new(root);
     fs::write(state_dir.pid_file(), std::process::id().to_string()).expect("pid file");
     if state_dir.root().join("mute").exists() {
+        loop {
+            thread::park();
+        }
+    }
+    if state_dir.root().join("stubborn").exists() {
+        signal_hook::flag::register(Signal::TERM.as_raw(), Arc::<AtomicBool>::default()).expect("a handler");
+    }
+    if state_dir.root().join("deaf").exists() {
+        let _listener = UnixListener::bind(state_dir.socket()).expect("the socket is free");
         loop {
             thread::park();
         }

@@ -42,6 +42,8 @@ impl Daemon {
     pub(crate) fn with_seams(directory: TempDir, seams: Seams) -> Result<Self, StartError> {
         let options =
             Options { state_dir: StateDir::new(directory.path().to_owned()), version: "1.2.3-test".to_owned() };
+        // No check is cut short by a busy machine.
+        let seams = Seams { validation_wait: PATIENCE, ..seams };
         let clock = seams.clock.clone();
         let (ready, started) = mpsc::channel::<Started>();
         let thread = std::thread::spawn(move || {

@@ -13,7 +13,7 @@ pub(crate) use process::{Process, STATE_DIR, WAIT_FOR_START};
 use std::time::{Duration, Instant};
 
 /// No wait for a condition takes longer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Asks until the answer is yes.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {

@@ -1,8 +1,8 @@
 //! A daemon in a process of its own: this test binary, run anew for one test.
 
-use std::io::{BufRead, BufReader, PipeWriter};
+use std::io::{BufRead, BufReader, PipeWriter, Read};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -15,7 +15,8 @@ pub(crate) const WAIT_FOR_START: &str = "APPDUCT_TEST_WAIT_FOR_START";
 /// Killed when the test lets go of it.
 pub(crate) struct Process {
     child: Child,
-    log: BufReader<ChildStderr>,
+    /// Its stderr, or its stdout where stderr leads elsewhere. Both say when it is up.
+    log: BufReader<Box<dyn Read + Send + Sync>>,
     pub(crate) port: u16,
 }
 
@@ -23,6 +24,27 @@ impl Process {
     /// A daemon that is up.
     pub(crate) fn start(root: &Path) -> Self {
         let mut process = Self::spawn(command(root).stdin(Stdio::null()));
+        assert!(process.comes_up(), "the daemon ended before it was up");
+        process
+    }
+
+    /// A daemon that is up and whose log goes to `stderr`.
+    pub(crate) fn start_logging_to(root: &Path, stderr: Stdio) -> Self {
+        let mut process = Self::spawn(command(root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr));
+        assert!(process.comes_up(), "the daemon ended before it was up");
+        process
+    }
+
+    /// A daemon that is up and may open only so many files.
+    pub(crate) fn start_with_descriptors(root: &Path, limit: u32) -> Self {
+        let plain = command(root);
+        let mut limited = Command::new("sh");
+        limited
+            .args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\"")])
+            .arg(plain.get_program())
+            .args(plain.get_args());
+        limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut process = Self::spawn(limited.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()));
         assert!(process.comes_up(), "the daemon ended before it was up");
         process
     }
@@ -37,8 +59,11 @@ impl Process {
 
     fn spawn(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        Self { child, log, port: 0 }
+        let log: Box<dyn Read + Send + Sync> = match child.stderr.take() {
+            Some(stderr) => Box::new(stderr),
+            None => Box::new(child.stdout.take().unwrap()),
+        };
+        Self { child, log: BufReader::new(log), port: 0 }
     }
 
     /// Waits until the daemon is up; `false` if it ends before.

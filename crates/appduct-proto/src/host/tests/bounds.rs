@@ -68,3 +68,18 @@ fn a_registry_over_the_bound_closes_with_invalid_registry() {
         assert_eq!(world.host.list_events(None, &DeclaredEventQuery::default()).unwrap().total, 1);
     }
 }
+
+#[test]
+fn pending_links_are_bounded_and_an_expired_one_makes_room() {
+    let mut world = World::with(Settings { max_pending_links: 2, ..Settings::default() });
+    let first = world.link();
+    world.link();
+    let endpoint = Endpoint { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 8443 };
+    let request = LinkRequest { transport: Transport::Native, endpoint, ttl: secs(1) };
+    let made = world.act(|host, now| host.create_link(now, &request));
+    assert_eq!(made, Err(Refusal::TooManyLinks { limit: 2 }));
+    world.act(|host, now| host.revoke(now, Some(&first.session_id))).unwrap();
+    world.act(|host, now| host.create_link(now, &request)).unwrap();
+    world.pass(secs(1));
+    world.act(|host, now| host.create_link(now, &request)).unwrap();
+}

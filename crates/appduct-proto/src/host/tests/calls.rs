@@ -118,7 +118,9 @@ fn check_deadline(declared: Option<u64>, asked: Option<f64>, expected_ms: u64) {
     let took = Duration::from_millis(expected_ms);
     assert_eq!(world.finished[0].outcome, Outcome::TimedOut(took), "{declared:?} {asked:?}");
     assert_eq!(world.finished[0].duration, took);
-    assert!(world.log().iter().all(|line| !line.contains("cancel")));
+    let own = declared.unwrap_or(10_000).clamp(1_000, 600_000);
+    let cancelled = world.log().iter().any(|line| line.contains("cancel"));
+    assert_eq!(cancelled, expected_ms < own, "{declared:?} {asked:?}");
 }
 
 #[test]
@@ -139,6 +141,22 @@ fn the_deadline_is_the_callers_or_the_tools_or_ten_seconds_within_bounds() {
     ] {
         check_deadline(declared, asked, expected_ms);
     }
+}
+
+#[test]
+fn an_app_that_would_work_on_is_told_that_its_caller_gave_up() {
+    let mut world = World::new();
+    let app = world.app(&[tool("sum")]);
+    let call = world.request(CallRequest { timeout_ms: Some(2_000.0), ..request("sum", "{}") }).unwrap();
+    world.log();
+    world.pass(secs(2));
+    let log = world.log();
+    assert_eq!(log.len(), 3, "{log:?}");
+    assert!(log[0].starts_with("event pixel-8 tool_call_finished sum") && log[1].starts_with("answer sum"), "{log:?}");
+    assert!(log[2].contains("cancel") && log[2].contains("timeout"), "{log:?}");
+    let error = json!({ "type": "tool_cancelled", "message": "timeout" });
+    world.frame(&app, "tool_error", json!({ "id": &*call.0, "error": error }));
+    world.expect(&[]);
 }
 
 #[test]

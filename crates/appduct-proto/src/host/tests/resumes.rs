@@ -26,12 +26,44 @@ fn only_the_apps_own_goodbye_counts_as_background() {
         (1000, "app_backgrounded", SuspendReason::ConnectionLost),
         (1001, "going away", SuspendReason::ConnectionLost),
         (1000, "", SuspendReason::ConnectionLost),
+        (1001, "client_close", SuspendReason::ConnectionLost),
     ] {
         let mut world = World::new();
         let app = world.claimed();
         world.gone(app.socket, Some(Close { code, reason: reason.to_owned() }));
         assert_eq!(world.host.session(None).unwrap().suspended.unwrap().1, expected, "{code} {reason}");
     }
+}
+
+#[test]
+fn an_app_that_says_goodbye_ends_its_session_at_once() {
+    let mut world = World::persistent();
+    let app = world.app(&[tool("sum")]);
+    world.save_all();
+    world.call("sum", "{}").unwrap();
+    world.log();
+    world.gone(app.socket, Some(CloseReason::ClientClose.into()));
+    let log = world.log();
+    let place =
+        |part: &str| log.iter().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {log:?}"));
+    assert!(place("session_suspended connection_lost") < place("event pixel-8 session_expired"), "{log:?}");
+    assert!(place("answer sum") < place("event pixel-8 session_expired"), "{log:?}");
+    assert!(world.host.sessions().is_empty());
+    assert_eq!(world.host.calls_in_flight(), 0);
+    world.pass(secs(1));
+    assert_eq!(world.saved(true).session_count(), 0);
+    world.claimed();
+    assert_eq!(world.host.session(Some("pixel-8")).unwrap().suspended, None, "the alias is free");
+}
+
+#[test]
+fn the_goodbye_of_an_older_socket_ends_nothing() {
+    let mut world = World::new();
+    let mut app = world.claimed();
+    let older = app.socket;
+    world.reconnect(&mut app);
+    world.gone(older, Some(CloseReason::ClientClose.into()));
+    assert_eq!(world.host.session(None).unwrap().suspended, None);
 }
 
 #[test]
