@@ -36,7 +36,7 @@ impl Oracle {
             EventBody::SessionExpired => {
                 truth.stage = Stage::Over;
                 truth.has_expired = true;
-                let is_early = now < truth.seen + grace && !truth.is_forfeit;
+                let is_early = now < truth.seen + grace && !truth.is_forfeit && !truth.is_given_up;
                 if stage == Stage::Active {
                     Some((Promise::NothingLost, "expired while it had a socket"))
                 } else {

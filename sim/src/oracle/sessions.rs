@@ -50,6 +50,8 @@ pub(super) struct Truth {
     pub(super) newest_connection: ConnectionNo,
     /// Somebody revoked it, or wrong tokens burned its link.
     pub(super) is_revoked: bool,
+    /// Its app gave it up and said so, which leaves no grace.
+    pub(super) is_given_up: bool,
     pub(super) has_expired: bool,
     pub(super) last_seq: u64,
     pub(super) last_payload: u64,
@@ -71,6 +73,7 @@ impl Oracle {
             link_is_stretched: false,
             newest_connection: ConnectionNo(0),
             is_revoked: false,
+            is_given_up: false,
             has_expired: false,
             last_seq: 0,
             last_payload: 0,
@@ -213,6 +216,13 @@ impl Oracle {
     pub(crate) fn revoked(&mut self, session: &str) {
         if let Some(truth) = self.sessions.get_mut(session) {
             truth.is_revoked = true;
+        }
+    }
+
+    /// The daemon heard that the app gave the session up.
+    pub(crate) fn said_goodbye(&mut self, session: &str) {
+        if let Some(truth) = self.sessions.get_mut(session) {
+            truth.is_given_up = true;
         }
     }
 

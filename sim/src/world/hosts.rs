@@ -223,7 +223,15 @@ impl World<'_> {
             Message::Pong => {
                 self.drive_host(|host, now| host.handle_pong(now, socket));
             }
-            Message::End(close) => self.host_end_is_gone(no, close),
+            Message::End(close) => {
+                let connection = self.network.get(no);
+                let is_goodbye = close == Some(CloseReason::ClientClose.into()) && connection.acked.is_some();
+                if let Some((hello, _)) = connection.hello.as_ref().filter(|_| is_goodbye) {
+                    let (Hello::Claim { session_id, .. } | Hello::Resume { session_id, .. }) = hello;
+                    self.oracle.said_goodbye(session_id);
+                }
+                self.host_end_is_gone(no, close);
+            }
         }
     }
 
