@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use crate::workspace::Workspace;
-use crate::{demo, process, test, tidy, tools};
+use crate::{demo, fuzz, process, test, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -40,6 +40,7 @@ const STEPS: &[Step] = &[
         stage: Stage::Proof,
         run: |workspace| test::run(workspace, &[]),
     },
+    Step { name: "fuzz", about: "every fuzz target for a while", stage: Stage::Proof, run: fuzz::run_all },
     Step { name: "demo", about: "the demonstration that the README promises", stage: Stage::Proof, run: demo::run },
 ];
 

@@ -4,6 +4,7 @@
 
 mod ci;
 mod demo;
+mod fuzz;
 mod process;
 mod sim;
 mod test;
@@ -40,6 +41,20 @@ enum Command {
         #[arg(value_parser = test::suite_names())]
         suites: Vec<String>,
     },
+    /// Looks for inputs that break what must hold, in all fuzz targets or the named ones
+    Fuzz {
+        /// Targets to run; all of them if none is named
+        targets: Vec<String>,
+        /// How long each runs
+        #[arg(long, default_value_t = fuzz::SECONDS)]
+        seconds: u32,
+        /// Where the fuzzer starts; from the clock if not given
+        #[arg(long)]
+        seed: Option<u32>,
+        /// Puts what reaches new code into the committed corpus
+        #[arg(long)]
+        keep: bool,
+    },
     /// Checks the rules that no compiler checks
     #[command(after_help = tidy::rules_help())]
     Tidy,
@@ -54,6 +69,9 @@ fn main() -> ExitCode {
     let done = Workspace::find().and_then(|workspace| match args.command {
         Command::Ci { steps } => ci::run(&workspace, &steps),
         Command::Test { suites } => test::run(&workspace, &suites),
+        Command::Fuzz { targets, seconds, seed, keep } => {
+            fuzz::run(&workspace, &fuzz::Options { targets, seconds, seed, keep })
+        }
         Command::Tidy => tidy::run(&workspace),
         Command::Sim(runs) => sim::run(&workspace, &runs),
         Command::Demo => demo::run(&workspace),

@@ -24,6 +24,9 @@ pub(crate) const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 /// Dependencies that no source file names.
 pub(crate) const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2" };
 
+/// Programs with a fuzzer built in.
+pub(crate) const FUZZ: Tool = Tool { name: "cargo-fuzz", version: "0.13.2" };
+
 impl Tool {
     /// The tool with `args`, installed first where it is missing.
     pub(crate) fn command(&self, workspace: &Workspace, args: &[&str]) -> Result<Command> {

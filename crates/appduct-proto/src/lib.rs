@@ -15,6 +15,8 @@
 pub mod app;
 pub mod host;
 pub mod signature;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod time;
 pub mod wire;
 

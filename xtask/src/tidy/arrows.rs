@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("appduct", &["appduct-proto"]),
     ("appduct-cli", &["appduct", "appduct-daemon", "appduct-proto", "appduct-rpc"]),
     ("appduct-sim", &["appduct-proto"]),
+    ("appduct-fuzz", &["appduct-proto", "appduct-rpc"]),
     ("xtask", &[]),
 ];
 
@@ -213,8 +214,11 @@ fn text(value: &Value) -> &str {
 /// The manifest of the crate called `name`, which names its folder.
 fn manifest_of(repo: &Repo, name: &str) -> String {
     let in_crates = format!("crates/{name}/Cargo.toml");
-    let folder = name.strip_prefix("appduct-").unwrap_or(name);
-    if repo.holds(&in_crates) { in_crates } else { format!("{folder}/Cargo.toml") }
+    if repo.holds(&in_crates) {
+        return in_crates;
+    }
+    // What is no crate of the product lies at the root, in a folder without the product's name.
+    format!("{}/Cargo.toml", name.strip_prefix("appduct-").unwrap_or(name))
 }
 
 fn line_of(repo: &Repo, path: &str, word: &str) -> usize {

@@ -115,6 +115,10 @@ impl Records {
 
     /// Reads a document of any version up to ours; fields that it should not have are ignored.
     pub fn decode(document: &[u8]) -> Result<Self, RecordsFault> {
+        // A derived reader takes an array for an object too, its elements for the fields in order.
+        if document.trim_ascii_start().first() != Some(&b'{') {
+            return Err(RecordsFault::Broken);
+        }
         let AnyVersion { version } = serde_json::from_slice(document).map_err(|_| RecordsFault::Broken)?;
         if version > VERSION {
             return Err(RecordsFault::NewerVersion(version));

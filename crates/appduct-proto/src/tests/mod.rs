@@ -1,6 +1,4 @@
 //! Both ends joined by a bad link, in virtual time.
 
 mod bad_link;
-mod network;
-mod pair;
 mod storms;

@@ -6,7 +6,6 @@ mod fixtures;
 mod lease;
 mod links;
 mod loss;
-mod random;
 mod registries;
 mod rig;
 mod scenarios;

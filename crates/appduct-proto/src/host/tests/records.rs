@@ -88,6 +88,7 @@ fn a_newer_version_is_told_from_a_broken_document() {
     for broken in ["", "{", "[]", "null", "{}", r#"{"version":"1"}"#, r#"{"version":0}"#, r#"{"version":1}"#, "\u{0}"] {
         assert_eq!(decoded(broken), Err(RecordsFault::Broken), "{broken}");
     }
+    assert_eq!(decoded(" [2]"), Err(RecordsFault::Broken), "an array is no document of a newer version");
     assert_eq!(Records::decode(b"\xff"), Err(RecordsFault::Broken));
     assert_eq!(decoded(&V1[..V1.len() / 2]), Err(RecordsFault::Broken));
 }
