@@ -40,9 +40,13 @@ pub(crate) struct Options {
     pub(crate) keep: bool,
 }
 
+/// Where CI starts: always at the same place, so that a failure speaks of the change and not of luck. Discovery is for
+/// those who call the command.
+const CI_SEED: u32 = 1;
+
 /// Every target for the default time, as CI runs them.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Options { targets: Vec::new(), seconds: SECONDS, seed: None, keep: false })
+    run(workspace, &Options { targets: Vec::new(), seconds: SECONDS, seed: Some(CI_SEED), keep: false })
 }
 
 /// Builds the programs and runs them, as many at a time as there are processors.
