@@ -85,9 +85,9 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Data for programs.
     pub(crate) details: Option<RawJson>,
-    /// What to do next; for people only.
+    /// What to do next.
     pub(crate) hint: Option<Box<str>>,
-    /// The signature of the tool whose input was wrong; for people only.
+    /// The signature of the tool whose input was wrong.
     pub(crate) signature: Option<Box<str>>,
 }
 

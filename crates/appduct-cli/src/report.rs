@@ -6,7 +6,7 @@ mod key;
 mod manual;
 
 use appduct_proto::wire::RawJson;
-use appduct_rpc::methods::{EventNotification, LinkEndpoint, Policy, Session, ToolGroup};
+use appduct_rpc::methods::{EventNotification, LinkEndpoint, Policy, PolicyExplained, Session, ToolGroup};
 use serde::{Serialize, Serializer};
 
 pub(crate) use doctor::{Assertion, Diagnosis, Expected, Format, Platform};
@@ -30,6 +30,7 @@ pub(crate) enum Report {
     /// A session that is active.
     Waited(Session),
     Revoked(Revoked),
+    PolicyExplained(Box<PolicyExplained>),
     DaemonRunning(DaemonRunning),
     DaemonStarted(DaemonStarted),
     DaemonStopped(DaemonStopped),
@@ -166,10 +167,16 @@ pub(crate) struct Step {
     pub(crate) message: Option<String>,
 }
 
-/// `{"ok":true}`
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A session or a link that is over.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Revoked {
     pub(crate) ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session_id: Option<String>,
+    /// A link has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) alias: Option<String>,
 }
 
 /// A daemon that runs in this process.
@@ -231,6 +238,8 @@ pub(crate) struct StatusDaemon {
     pub(crate) pid: u32,
     pub(crate) started_at: String,
     pub(crate) wss_port: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) web_port: Option<u16>,
     pub(crate) pinned_keys: Vec<String>,
     pub(crate) session_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,6 +250,14 @@ pub(crate) struct StatusDaemon {
     pub(crate) resident_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open_sockets: Option<u64>,
+    /// Whether sessions outlive the daemon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) persist_sessions: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failed_saves: Option<u64>,
+    /// Why the configuration as it is cannot be taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) config_fault: Option<String>,
 }
 
 /// A daemon's audit log.

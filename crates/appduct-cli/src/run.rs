@@ -24,9 +24,11 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let env = Env::read();
     if let Some(shell) = &env.complete {
-        write(&mut io::stdout().lock(), &complete::answer(shell, argv, &env));
+        // A shell that asks wants no message.
+        drop(write(&mut io::stdout().lock(), &complete::answer(shell, argv, &env)));
         return ExitCode::SUCCESS;
     }
+    let argv = &args::without_help_word(argv);
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let terminals = Terminals {
         stdout: stdout.is_terminal(),
@@ -42,7 +44,7 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
         Err(error) => {
             let output = Output::resolve(&GlobalArgs::by_presence(argv), &env, terminals);
             if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-                return help(&error.render(), output);
+                return Console::new(output, String::new(), started).help(&error.render());
             }
             let refusal = refusal(&error, argv);
             return Console::new(output, refusal.command, started).fail(&refusal.failure);
@@ -51,7 +53,7 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
     let (global, command) = args.into_parts();
     let output = Output::resolve(&global, &env, terminals);
     let Some(command) = command else {
-        return help(&parser.render_help(), output);
+        return Console::new(output, String::new(), started).help(&parser.render_help());
     };
     let mut console = Console::new(output, command_words(&command), started);
     match Settings::resolve(&global, command, &env, output, terminals) {
@@ -74,12 +76,6 @@ fn columns(stream: &impl AsFd) -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-fn help(text: &clap::builder::StyledStr, output: Output) -> ExitCode {
-    let text = if output.color_stdout { text.ansi().to_string() } else { text.to_string() };
-    write(&mut io::stdout().lock(), &text);
-    ExitCode::SUCCESS
-}
-
 /// The standard streams, and what a run prints on them.
 struct Console {
     output: Output,
@@ -95,30 +91,48 @@ impl Console {
         Self { output, command, started, progress: Progress::new(ProgressMode::None), has_announced: false }
     }
 
+    fn help(&mut self, text: &clap::builder::StyledStr) -> ExitCode {
+        let text = if self.output.color_stdout { text.ansi().to_string() } else { text.to_string() };
+        match self.print(&text) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
     fn command(&mut self, settings: &Settings) -> ExitCode {
         if let Verb::Call(call) = &settings.verb {
             self.progress = Progress::new(call.progress);
         }
         let outcome = commands::run(settings, self);
         self.progress.finish();
-        match outcome {
-            Ok(report) => {
-                // A program gets one document, and has it already.
-                if let Some(report) = report.filter(|_| !(self.output.json && self.has_announced)) {
-                    self.announce(&report);
-                }
-                ExitCode::SUCCESS
+        let printed = outcome.and_then(|report| {
+            // A program gets one document, and has it already.
+            match report.filter(|_| !(self.output.json && self.has_announced)) {
+                Some(report) => self.announce(&report),
+                None => Ok(()),
             }
+        });
+        match printed {
+            Ok(()) => ExitCode::SUCCESS,
             Err(failure) => self.fail(&failure),
         }
+    }
+
+    /// Prints on stdout. What cannot be printed there is told on stderr.
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.has_announced = true;
+        write(&mut io::stdout().lock(), text).map_err(|error| unprinted(&error))
     }
 
     fn fail(&self, failure: &Failure) -> ExitCode {
         let text = render::failure(failure, self.meta().as_ref(), self.output);
         if self.output.json && !self.has_announced {
-            write(&mut io::stdout().lock(), &text);
+            if let Err(error) = write(&mut io::stdout().lock(), &text) {
+                let lost = render::failure(&unprinted(&error), self.meta().as_ref(), self.output);
+                tell(&format!("{text}{lost}"));
+            }
         } else {
-            write(&mut io::stderr().lock(), &text);
+            tell(&text);
         }
         ExitCode::from(failure.kind.exit_code())
     }
@@ -129,15 +143,14 @@ impl Console {
 }
 
 impl Stage for Console {
-    fn announce(&mut self, report: &Report) {
-        self.has_announced = true;
+    fn announce(&mut self, report: &Report) -> Result<(), Failure> {
         let text = render::success(report, self.meta().as_ref(), self.output);
-        write(&mut io::stdout().lock(), &text);
+        self.print(&text)
     }
 
     fn notice(&mut self, text: &str) {
         if !self.output.json {
-            write(&mut io::stderr().lock(), &render::notice(text, self.output));
+            tell(&render::notice(text, self.output));
         }
     }
 
@@ -147,7 +160,7 @@ impl Stage for Console {
 
     fn waiting(&mut self, text: &str) {
         if self.output.width_stderr.is_some() && !self.output.json {
-            write(&mut io::stderr().lock(), &render::waiting(text, self.output));
+            tell(&render::waiting(text, self.output));
         }
     }
 
@@ -158,12 +171,48 @@ impl Stage for Console {
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == IoErrorKind::BrokenPipe => Ok(false),
-            Err(error) => Err(Failure::internal(format!("An event could not be printed: {error}."))),
+            Err(error) => Err(unprinted(&error)),
         }
     }
 }
 
 /// Writes what a reader may have stopped to read: that is the reader's business and no failure of the command.
-fn write(stream: &mut impl Write, text: &str) {
-    drop(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()));
+fn write(stream: &mut impl Write, text: &str) -> io::Result<()> {
+    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
+        Err(error) if error.kind() == IoErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Writes on stderr. Where that fails too, the exit status is all that is left to say it.
+fn tell(text: &str) {
+    drop(write(&mut io::stderr().lock(), text));
+}
+
+fn unprinted(error: &io::Error) -> Failure {
+    Failure::internal(format!("The output cannot be written: {error}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Broken(IoErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn only_a_reader_that_went_away_is_no_failure() {
+        write(&mut Broken(IoErrorKind::BrokenPipe), "x").unwrap();
+        let error = write(&mut Broken(IoErrorKind::StorageFull), "x").unwrap_err();
+        assert_eq!(unprinted(&error).kind.exit_code(), 1);
+    }
 }

@@ -38,7 +38,7 @@ macro_rules! error_types {
 
 error_types! {
     /// No session is live.
-    NoSession = "no_session", exit 71, hint "pair an app: `appduct link` prints a link to open in it";
+    NoSession = "no_session", exit 71, hint "pair an app: `appduct link --scheme <scheme>` prints a link to open in it, `appduct playground` runs a demo app";
     /// Several sessions are live and none was selected.
     AmbiguousSession = "ambiguous_session", exit 71, hint "name one of the sessions; `appduct ls` lists them";
     /// No live session has this id or alias.

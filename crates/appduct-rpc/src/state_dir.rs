@@ -35,7 +35,7 @@ pub enum StateDirError {
         path: PathBuf,
     },
     /// It cannot be made or looked at.
-    #[error("cannot use the state directory {}: {source}", path.display())]
+    #[error("cannot use the state directory {}: {source}; choose another with --state-dir <path>", path.display())]
     Io {
         /// The directory.
         path: PathBuf,
@@ -77,12 +77,15 @@ impl StateDir {
     }
 
     /// Refuses a directory that is there and belongs to somebody else: whoever owns it may listen at its socket. The
-    /// superuser may use everybody's.
-    pub(crate) fn check_owner(&self) -> Result<(), StateDirError> {
+    /// superuser may use everybody's. Refuses what is no directory, too.
+    pub fn check_owner(&self) -> Result<(), StateDirError> {
         let user = rustix::process::geteuid();
         match fs::metadata(&self.0) {
-            Ok(metadata) if !user.is_root() => self.check(&metadata, user.as_raw()),
-            Ok(_) | Err(_) => Ok(()),
+            Ok(metadata) => self.check(&metadata, if user.is_root() { metadata.uid() } else { user.as_raw() }),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                Err(StateDirError::NotADirectory { path: self.0.clone() })
+            }
+            Err(_) => Ok(()),
         }
     }
 
@@ -225,5 +228,19 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = StateDir::new(file.path()).create().unwrap_err();
         assert!(matches!(error, StateDirError::NotADirectory { .. } | StateDirError::Io { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_no_state_directory() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("file");
+        fs::write(&file, "").unwrap();
+        for path in [file.clone(), file.join("below")] {
+            let error = StateDir::new(&path).check_owner().unwrap_err().to_string();
+            assert!(error.contains(&path.display().to_string()), "{error}");
+            assert!(error.contains("--state-dir <path>"), "{error}");
+        }
+        StateDir::new(temp.path()).check_owner().unwrap();
+        StateDir::new(temp.path().join("missing")).check_owner().unwrap();
     }
 }

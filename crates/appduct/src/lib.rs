@@ -84,3 +84,8 @@ pub use group::ToolGroup;
 pub use handle::Appduct;
 pub use registration::Registration;
 pub use tool::{AnyOutput, NoArgs, Output, Tool, Typed};
+
+/// The example of the project's first page is compiled and run.
+#[cfg(all(doctest, feature = "schemars"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -10,6 +10,7 @@ async fn everything_is_there_and_nothing_happens() {
     // Nothing is checked either.
     app.register(Tool::new("no tool name", ""), |_, _| async { Ok(()) }).unwrap().remove();
     app.tool_group("//").unwrap().register(Tool::new("t", "d"), |_, _| async { Ok(()) }).unwrap();
+    app.tool_group("a").unwrap().register(Tool::new("t", "d").group("b"), |_, _| async { Ok(()) }).unwrap();
     app.register_event(&EventDeclaration::new("", "")).unwrap().remove();
     app.post_event("ping", &()).unwrap();
     assert!(app.tools().is_empty());

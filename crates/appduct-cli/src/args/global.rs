@@ -1,6 +1,6 @@
 //! Flags that every command takes, anywhere on the line.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -64,6 +64,11 @@ impl GlobalArgs {
             ..Self::default()
         }
     }
+}
+
+/// Whether the word after this one, which is no command yet, is the value of it.
+pub(super) fn takes_value(option: &OsStr) -> bool {
+    option == "--state-dir" || option == "--color"
 }
 
 /// The last `--color` on a line that has not been parsed.

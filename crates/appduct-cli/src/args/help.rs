@@ -1,9 +1,12 @@
 //! How every help page is laid out: what it is, examples, usage, arguments, notes, exit status.
 
+use std::ffi::{OsStr, OsString};
+
 use clap::CommandFactory;
 use clap::builder::StyledStr;
 
 use super::Args;
+use super::global::takes_value;
 
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
@@ -30,8 +33,9 @@ const OF_COMMANDS: &[(&str, &[u8])] = &[
     ("events", &[70, 71]),
     ("wait", &[70, 71]),
     ("revoke", &[70, 71]),
+    ("policy", &[65, 70, 71, 72]),
     ("daemon", &[70]),
-    ("playground", &[70]),
+    ("playground", &[70, 71]),
     ("init", &[]),
     ("doctor", &[3, 66]),
     ("keygen", &[]),
@@ -53,6 +57,20 @@ pub(crate) fn command(width: Option<usize>) -> clap::Command {
         root.mut_subcommand(name, |command| page(command, codes, width))
     });
     laid_out(root, None, width)
+}
+
+/// The line with `help tools ls` as `tools ls --help`; any other line as it is.
+pub(crate) fn without_help_word(argv: &[OsString]) -> Vec<OsString> {
+    let mut line = argv.to_vec();
+    let mut at = 1;
+    while line.get(at).and_then(|word| word.to_str()).is_some_and(|word| word.starts_with('-') && word != "--") {
+        at += if takes_value(&line[at]) { 2 } else { 1 };
+    }
+    if line.get(at).map(OsString::as_os_str) == Some(OsStr::new("help")) {
+        line.remove(at);
+        line.push("--help".into());
+    }
+    line
 }
 
 /// A command and those below it, which end alike.
@@ -142,6 +160,23 @@ mod tests {
             written == page,
             "docs/cli.md is not the help: run `UPDATE_DOCS=1 cargo test -p appduct-cli reference`"
         );
+    }
+
+    #[test]
+    fn the_word_help_in_the_place_of_a_command_is_the_option() {
+        for (typed, meant) in [
+            ("appduct help", "appduct --help"),
+            ("appduct help tools ls", "appduct tools ls --help"),
+            ("appduct --json --state-dir help help ls", "appduct --json --state-dir help ls --help"),
+            ("appduct --color=never help", "appduct --color=never --help"),
+            ("appduct tools help", "appduct tools help"),
+            ("appduct -- help", "appduct -- help"),
+            ("appduct --state-dir", "appduct --state-dir"),
+            ("appduct", "appduct"),
+        ] {
+            let words: Vec<_> = typed.split(' ').map(OsString::from).collect();
+            assert_eq!(without_help_word(&words).join(OsStr::new(" ")), OsString::from(meant));
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod link;
 mod listing;
 mod manual;
 mod playground;
+mod policy;
 mod refusal;
 mod sessions;
 mod tools;
@@ -23,7 +24,7 @@ pub(crate) use daemon::{DaemonAction, DaemonArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use events::EventsArgs;
 pub(crate) use global::{ColorWhen, GlobalArgs};
-pub(crate) use help::command;
+pub(crate) use help::{command, without_help_word};
 pub(crate) use init::InitArgs;
 pub(crate) use invoke::{CallFlags, InvokeArgs, ProgressWhen};
 pub(crate) use keygen::{KeyType, KeygenArgs};
@@ -31,6 +32,7 @@ pub(crate) use link::{LinkArgs, OpenTarget};
 pub(crate) use listing::ListingFlags;
 pub(crate) use manual::{CompletionsArgs, ManArgs, ShellName};
 pub(crate) use playground::PlaygroundArgs;
+pub(crate) use policy::{ExplainArgs, PolicyAction, PolicyArgs};
 pub(crate) use refusal::{how_to_use, refusal, value_required};
 pub(crate) use sessions::{LsArgs, RevokeArgs, SessionsArgs, SessionsVerb};
 pub(crate) use tools::ToolsArgs;
@@ -42,6 +44,8 @@ appduct tools                         in another one: list what it can do
 appduct invoke sum a=2 b=3            call one of its tools
 appduct link --scheme myshop --qr     pair an app of your own";
 
+const AFTER: &str = "`appduct help <command>` is the same as `appduct <command> --help`.";
+
 /// Lets a terminal, a test or an agent call functions inside a running app.
 #[derive(Debug, Parser)]
 #[command(
@@ -50,7 +54,8 @@ appduct link --scheme myshop --qr     pair an app of your own";
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_override_self = true,
-    before_help = EXAMPLES
+    before_help = EXAMPLES,
+    after_help = AFTER
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -81,6 +86,8 @@ pub(crate) enum Command {
     Wait(WaitArgs),
     /// End a session
     Revoke(RevokeArgs),
+    /// Tell what the policy says of a tool
+    Policy(PolicyArgs),
     /// Run, start, stop or look at the daemon
     Daemon(DaemonArgs),
     /// Run the demo app in this terminal until Ctrl-C

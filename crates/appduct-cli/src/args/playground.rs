@@ -8,7 +8,9 @@ appduct playground --link '<url>'     pair with the daemon that made this link";
 
 const AFTER: &str = "\
 It has five tools: sum; call_count and reset_counter in the group counter; throwing_tool in diagnostics; slow_task in \
-diagnostics/progress.";
+diagnostics/progress.
+
+It ends where its session does.";
 
 /// Runs the demo app in this terminal until Ctrl-C.
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::command;
+use super::global::takes_value;
 use crate::error::Failure;
 use crate::suggest;
 
@@ -91,6 +92,7 @@ fn message(error: &clap::Error, words: &[String], argv: &[OsString]) -> String {
 fn verb_required(noun: &str, got: &str) -> Option<String> {
     match noun {
         "daemon" => Some(format!("The daemon command requires an action: run, start, stop, or status (got {got}).")),
+        "policy" => Some(format!("The policy command requires a verb: explain (got {got}).")),
         "sessions" => Some(format!("The sessions command requires a verb: ls, revoke, or link (got {got}).")),
         _ => None,
     }
@@ -180,7 +182,7 @@ fn command_words(argv: &[OsString]) -> Vec<String> {
     let mut words = Vec::new();
     let mut typed = argv.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--");
     while let Some(word) = typed.next() {
-        if word == "--state-dir" || word == "--color" {
+        if takes_value(word.as_ref()) {
             typed.next();
         } else if !word.starts_with('-') {
             let Some(next) = command.find_subcommand(word).cloned() else { break };

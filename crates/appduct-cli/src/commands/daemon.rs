@@ -29,9 +29,12 @@ pub(super) fn run(settings: &Settings, action: DaemonAction, stage: &mut dyn Sta
 }
 
 fn serve(settings: &Settings, stage: &mut dyn Stage) -> Result<(), Failure> {
+    settings.state_dir.check_owner()?;
     let options = Options { state_dir: settings.state_dir.clone(), version: VERSION.to_owned() };
+    // A daemon serves even where nobody can be told that it does.
+    let mut announced = Ok(());
     let announce = |started: &Started| {
-        stage.announce(&Report::DaemonRunning(DaemonRunning {
+        announced = stage.announce(&Report::DaemonRunning(DaemonRunning {
             daemon: RunningDaemon {
                 pid: started.pid,
                 state_dir: settings.state_dir.root().display().to_string(),
@@ -39,7 +42,8 @@ fn serve(settings: &Settings, stage: &mut dyn Stage) -> Result<(), Failure> {
             },
         }));
     };
-    appduct_daemon::run(&options, announce).map_err(start_failure)
+    appduct_daemon::run(&options, announce).map_err(start_failure)?;
+    announced
 }
 
 fn start_failure(error: StartError) -> Failure {
@@ -113,12 +117,16 @@ fn report(status: Status, warning: Option<String>) -> DaemonStatus {
             pid,
             started_at,
             wss_port,
+            web_port: status.web_port,
             pinned_keys,
             session_count: sessions.len(),
             uptime_seconds: status.uptime_seconds,
             calls_served: status.calls_served,
             resident_bytes: status.resident_bytes,
             open_sockets: status.open_sockets,
+            persist_sessions: status.persist_sessions,
+            failed_saves: status.failed_saves,
+            config_fault: status.config_fault,
         },
         policy,
         audit: StatusAudit {

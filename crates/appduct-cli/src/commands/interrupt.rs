@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::iterator::{Handle, Signals};
@@ -20,7 +21,11 @@ pub(super) struct Interrupt {
 struct Shared {
     came: AtomicBool,
     connection: Mutex<Option<UnixStream>>,
+    waiter: Mutex<Option<Waiter>>,
 }
+
+/// Tells somebody that there is nothing to wait for any more.
+type Waiter = Box<dyn FnOnce() + Send>;
 
 impl Shared {
     fn end(&self) {
@@ -28,6 +33,10 @@ impl Shared {
         if let Some(connection) = connection.as_ref() {
             // A connection that is closed already is ended too.
             drop(connection.shutdown(Shutdown::Both));
+        }
+        let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waiter) = waiter {
+            waiter();
         }
     }
 }
@@ -58,6 +67,25 @@ impl Interrupt {
         if self.came() {
             self.shared.end();
         }
+    }
+
+    /// What `work` comes to; `None` if a signal comes before. The work is left behind then, for the process to end.
+    pub(super) fn unless_it_comes<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Option<T>, Failure> {
+        let (done, outcome) = channel();
+        let came: Sender<Option<T>> = done.clone();
+        let waiter: Waiter = Box::new(move || came.send(None).unwrap_or_default());
+        *self.shared.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(waiter);
+        if self.came() {
+            return Ok(None);
+        }
+        std::thread::Builder::new()
+            .name("input".to_owned())
+            .spawn(move || done.send(Some(work())).unwrap_or_default())
+            .map_err(|error| Failure::internal(format!("The input cannot be waited for: {error}.")))?;
+        Ok(outcome.recv().unwrap_or_default())
     }
 
     /// Whether a signal came.

@@ -11,9 +11,10 @@ use signal_hook::consts::SIGINT;
 use super::control::Control;
 use super::interrupt::Interrupt;
 use super::{Stage, tools, words};
+use crate::args::how_to_use;
 use crate::error::{Failure, Kind};
 use crate::report::{Report, Step};
-use crate::settings::{CallSettings, Input, ProgressMode, Settings};
+use crate::settings::{CallSettings, Input, ProgressMode, Settings, read_source};
 
 /// What the daemon has to answer in over the call's own deadline.
 const GRACE: Duration = Duration::from_secs(5);
@@ -23,10 +24,23 @@ pub(super) fn run(settings: &Settings, call: &CallSettings, stage: &mut dyn Stag
     let interrupt = Interrupt::watch(&[SIGINT])?;
     let outcome = attempt(settings, call, &interrupt, stage);
     if interrupt.came() {
-        let kind = Kind::Remote(ErrorName::Known(ErrorType::ToolCancelled));
-        return Err(Failure::new(kind, format!("The call of \"{}\" was cancelled.", call.tool)));
+        return Err(cancelled(call));
     }
     outcome
+}
+
+fn cancelled(call: &CallSettings) -> Failure {
+    let kind = Kind::Remote(ErrorName::Known(ErrorType::ToolCancelled));
+    Failure::new(kind, format!("The call of \"{}\" was cancelled.", call.tool))
+}
+
+/// Reads the input; `None` if Ctrl-C comes first.
+fn read(named: String, interrupt: &Interrupt) -> Result<Option<RawJson>, Failure> {
+    let explained = |failure: Failure| match failure.hint {
+        Some(_) => failure,
+        None => failure.with_hint(how_to_use("invoke")),
+    };
+    interrupt.unless_it_comes(move || read_source(&named))?.transpose().map_err(explained)
 }
 
 fn attempt(
@@ -35,16 +49,23 @@ fn attempt(
     interrupt: &Interrupt,
     stage: &mut dyn Stage,
 ) -> Result<Report, Failure> {
+    let (object, words) = match &call.input {
+        Input::Object(args) => (args.clone(), &[][..]),
+        Input::Words(words) => (RawJson::empty_object(), words.as_slice()),
+        Input::Source(named) => (read(named.clone(), interrupt)?.ok_or_else(|| cancelled(call))?, &[][..]),
+    };
     let mut control = Control::open(settings, stage)?;
     interrupt.ends(control.shutdown_handle()?);
-    let args = match &call.input {
-        Input::Object(args) => args.clone(),
-        Input::Words(words) => {
-            let entry = if words::need_schema(words) { entry(&mut control, call)? } else { None };
-            let signature = || entry.as_ref().and_then(signature_of);
-            words::object(words, entry.as_ref()).map_err(|failure| Failure { signature: signature(), ..failure })?
-        }
+    let args = if words.is_empty() {
+        object
+    } else {
+        let entry = if words::need_schema(words) { entry(&mut control, call)? } else { None };
+        let signature = || entry.as_ref().and_then(signature_of);
+        words::object(words, entry.as_ref()).map_err(|failure| Failure { signature: signature(), ..failure })?
     };
+    if let Some(text) = call.timeout_ms.and_then(clamped) {
+        stage.notice(&text);
+    }
     let request = ToolsCall {
         selector: call.selector.clone(),
         name: call.tool.clone(),
@@ -77,12 +98,20 @@ fn attempt(
             Err(Failure { signature, ..failure }.with_hint(hint))
         }
         Err(failure) if failure.is(ErrorType::ToolNotFound) => {
-            let tools = control.request(&tools::whole_registry(call.selector.as_deref()));
-            let names = tools.map(|page| tools::names(&page.tools)).unwrap_or_default();
-            Err(failure.or_did_you_mean(&call.tool, names.iter().map(String::as_str)))
+            Err(tools::or_did_you_mean(&mut control, failure, call.selector.as_deref(), &call.tool))
         }
         Err(failure) => Err(control.with_aliases(failure, call.selector.as_deref())),
     }
+}
+
+/// What there is to say of a deadline that the daemon will not take as it is.
+fn clamped(timeout_ms: u64) -> Option<String> {
+    let taken = timeout_ms.clamp(MIN_TOOL_TIMEOUT_MS, MAX_TOOL_TIMEOUT_MS);
+    (taken != timeout_ms).then(|| {
+        format!(
+            "\"--timeout {timeout_ms}\" is outside {MIN_TOOL_TIMEOUT_MS} to {MAX_TOOL_TIMEOUT_MS} ms: {taken} is used."
+        )
+    })
 }
 
 /// How long to wait for the reply: the call's deadline as the daemon sets it, and what it needs to answer.

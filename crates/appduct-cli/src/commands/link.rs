@@ -41,7 +41,7 @@ pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stag
         qr: link.qr,
     });
     let Some(patience) = link.wait else { return Ok(Some(report)) };
-    stage.announce(&report);
+    stage.announce(&report)?;
     let session = wait::until_claimed(&mut control, &minted.session_id, patience.timeout, stage)?;
     Ok(Some(Report::Waited(session)))
 }

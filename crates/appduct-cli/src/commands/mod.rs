@@ -12,6 +12,7 @@ mod link;
 mod ls;
 mod manual;
 mod playground;
+mod policy;
 mod revoke;
 mod tools;
 mod wait;
@@ -27,7 +28,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a command tells while it runs.
 pub(crate) trait Stage {
     /// Prints a report now; the command runs on.
-    fn announce(&mut self, report: &Report);
+    fn announce(&mut self, report: &Report) -> Result<(), Failure>;
     /// Tells people something that is no failure.
     fn notice(&mut self, text: &str);
     /// Shows how far a call is.
@@ -48,6 +49,7 @@ pub(crate) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Option<R
         Verb::Events(events) => events::run(settings, events, stage),
         Verb::Wait(wait) => wait::run(settings, wait, stage).map(Some),
         Verb::Revoke { selector } => revoke::run(settings, selector.as_deref(), stage).map(Some),
+        Verb::Explain(asked) => policy::explain(settings, asked, stage).map(Some),
         Verb::Daemon(action) => daemon::run(settings, *action, stage),
         Verb::Playground { link } => playground::run(settings, link.as_deref(), stage).map(|()| None),
         Verb::Init(init) => init::run(settings, init).map(Some),

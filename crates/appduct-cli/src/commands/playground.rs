@@ -13,11 +13,13 @@ const SCHEME: &str = "playground";
 
 /// Runs the demo app until Ctrl-C, paired through `link`, or with the local daemon where there is none.
 pub(super) fn run(settings: &Settings, link: Option<&str>, stage: &mut dyn Stage) -> Result<(), Failure> {
-    let link = match link {
-        Some(link) => link.to_owned(),
-        None => mint(settings, stage)?,
-    };
-    crate::playground::run(&link)
+    match link {
+        Some(link) => crate::playground::run(
+            link,
+            "Get a new link with `appduct link --scheme playground`, and run `appduct playground --link '<url>'` with it.",
+        ),
+        None => crate::playground::run(&mint(settings, stage)?, "Run `appduct playground` again."),
+    }
 }
 
 /// A link of the local daemon; the demo app is on the same machine.

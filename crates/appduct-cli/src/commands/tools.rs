@@ -142,6 +142,12 @@ fn with_words(control: &mut Control, failure: Failure, selector: Option<&str>) -
     }
 }
 
+/// The same failure, with the session's tools that are close to `tool`.
+pub(super) fn or_did_you_mean(control: &mut Control, failure: Failure, selector: Option<&str>, tool: &str) -> Failure {
+    let names = control.request(&whole_registry(selector)).map(|page| names(&page.tools)).unwrap_or_default();
+    failure.or_did_you_mean(tool, names.iter().map(String::as_str))
+}
+
 /// The request for every tool of a session.
 pub(super) fn whole_registry(selector: Option<&str>) -> ToolsList {
     ToolsList { selector: selector.map(str::to_owned), ..ToolsList::default() }

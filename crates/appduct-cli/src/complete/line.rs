@@ -49,6 +49,7 @@ impl Line {
             ("invoke", _) => nothing.with(Verb::Call, below),
             ("events", _) => nothing.with(Verb::Events, below).with_verb_of_events(),
             ("revoke" | "wait", _) => nothing.with(Verb::Session, below),
+            ("policy", Some(("explain", below))) => nothing.with(Verb::Tool, below),
             ("sessions", Some(("revoke", below))) => nothing.with(Verb::Session, below),
             _ => nothing,
         }

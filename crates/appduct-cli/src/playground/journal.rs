@@ -5,6 +5,7 @@ use std::fmt::Write;
 use appduct::{Event, Phase, SessionChange, ToolDescriptor, ToolErrorType};
 use tokio::sync::mpsc;
 
+use crate::error::sentence;
 use crate::render::escaped;
 
 /// Something that a handler did.
@@ -82,10 +83,14 @@ pub(super) fn event(event: &Event) -> String {
         },
         // The handler that failed has written it down.
         Event::Error(error) if error.phase == Phase::Tool && error.call.is_some() => String::new(),
-        Event::Error(error) => match &error.hint {
-            Some(hint) => line("Error", format_args!("{} {hint}", error.message)),
-            None => line("Error", format_args!("{}", error.message)),
-        },
+        Event::Error(error) => {
+            let message = sentence(&error.message);
+            // Nobody here can build the app anew.
+            match error.hint.as_ref().filter(|_| error.code.as_deref() != Some("public_address")) {
+                Some(hint) => line("Error", format_args!("{message} {hint}")),
+                None => line("Error", format_args!("{message}")),
+            }
+        }
         Event::Missed { count } => line("Error", format_args!("{count} events were missed")),
         _ => String::new(),
     }
@@ -97,7 +102,7 @@ fn line(label: &str, text: std::fmt::Arguments<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use appduct::{Appduct, State};
+    use appduct::{Appduct, ClientError, State};
 
     use super::*;
 
@@ -116,6 +121,24 @@ mod tests {
 
         Press Ctrl-C to end it.
         ");
+    }
+
+    #[test]
+    fn what_to_do_is_a_sentence_of_its_own() {
+        let error = |code: &str| {
+            event(&Event::Error(ClientError {
+                code: Some(code.to_owned()),
+                hint: Some("Try again.".to_owned()),
+                phase: Phase::Socket,
+                message: "it broke".to_owned(),
+                close_reason: None,
+                retryable: None,
+                tool: None,
+                call: None,
+            }))
+        };
+        assert_eq!(error("connection_failed"), "Error    It broke. Try again.\n");
+        assert_eq!(error("public_address"), "Error    It broke.\n");
     }
 
     #[test]

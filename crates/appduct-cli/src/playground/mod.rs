@@ -6,13 +6,13 @@ mod tools;
 use std::future::Future;
 use std::io::{self, Write};
 
-use appduct::{Appduct, ConnectError, EventDeclaration, RegisterError};
+use appduct::{Appduct, ConnectError, Event, EventDeclaration, RegisterError, SessionChange};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::error::Failure;
+use crate::error::{Failure, Kind, sentence};
 use journal::{Happening, Journal};
 
 /// The payload of the event that the demo app declares.
@@ -22,15 +22,16 @@ struct Ping {
     at: u64,
 }
 
-/// Runs the demo app, paired through `link`, until Ctrl-C or a termination signal. Then it gives its session up.
-pub(crate) fn run(link: &str) -> Result<(), Failure> {
+/// Runs the demo app, paired through `link`, until Ctrl-C or a termination signal. Then it gives its session up. Where the
+/// session ends before, `again` says how to get another.
+pub(crate) fn run(link: &str, again: &str) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::internal(format!("The playground cannot start: {error}.")))?;
     runtime.block_on(async {
         let stop = stopped().map_err(|error| Failure::internal(format!("Ctrl-C cannot be watched: {error}.")))?;
-        play(link, &mut io::stdout().lock(), stop).await
+        play(link, again, &mut io::stdout().lock(), stop).await
     })
 }
 
@@ -46,14 +47,14 @@ fn stopped() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-async fn play(link: &str, out: &mut dyn Write, stop: impl Future<Output = ()>) -> Result<(), Failure> {
+async fn play(link: &str, again: &str, out: &mut dyn Write, stop: impl Future<Output = ()>) -> Result<(), Failure> {
     let app =
         Appduct::builder().device_manufacturer("Appduct").device_model("Playground").lease_slot("playground").build();
     let (journal, mut happenings) = Journal::new();
     register(&app, &journal).map_err(|error| Failure::internal(format!("The playground cannot start: {error}.")))?;
     let mut events = app.events();
     let result = tokio::select! {
-        result = watch(&app, link, out, &mut events, &mut happenings) => result,
+        result = watch(&app, link, again, out, &mut events, &mut happenings) => result,
         () = stop => Ok(()),
     };
     app.disconnect();
@@ -72,11 +73,12 @@ fn register(app: &Appduct, journal: &Journal) -> Result<(), RegisterError> {
     Ok(())
 }
 
-/// Pairs and prints what happens. It ends only if the pairing fails: a session that is lost later is told and leaves the
-/// app running, as any other app would be.
+/// Pairs and prints what happens. It ends if the pairing fails or the session is gone for good: nobody can give this app
+/// another link.
 async fn watch(
     app: &Appduct,
     link: &str,
+    again: &str,
     out: &mut dyn Write,
     events: &mut appduct::Events,
     happenings: &mut mpsc::UnboundedReceiver<Happening>,
@@ -89,7 +91,14 @@ async fn watch(
         let lines = tokio::select! {
             // What led to the end of a connect is told before the end.
             biased;
-            Some(event) = events.next() => journal::event(&event),
+            Some(event) = events.next() => {
+                let line = journal::event(&event);
+                if let Event::Session(SessionChange::Lost { reason }) = &event {
+                    print(out, &line);
+                    return Err(Failure::new(Kind::Session, format!("The session is over ({reason}).")).with_hint(again));
+                }
+                line
+            }
             Some(happening) = happenings.recv() => journal::happening(&happening),
             result = &mut connecting, if !is_paired => {
                 result.map_err(|error| refused(&error))?;
@@ -104,14 +113,10 @@ async fn watch(
 fn refused(error: &ConnectError) -> Failure {
     let message = error.to_string();
     let (what, next) = message.split_once("; ").unwrap_or((&message, ""));
+    // The rest is for who builds an app.
+    let next = if *error == ConnectError::PublicAddress { "put both machines on one network" } else { next };
     let failure = Failure::connection(sentence(what));
     if next.is_empty() { failure } else { failure.with_hint(sentence(next)) }
-}
-
-fn sentence(fragment: &str) -> String {
-    let mut characters = fragment.chars();
-    let first = characters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(characters).chain(['.']).collect()
 }
 
 /// Whoever reads the lines may have gone; the app goes on for its daemon.
@@ -126,17 +131,24 @@ mod tests {
     #[tokio::test]
     async fn a_link_that_leads_nowhere_ends_the_app_with_what_to_do() {
         let mut out = Vec::new();
-        let failure = play("playground:///", &mut out, std::future::pending()).await.unwrap_err();
+        let failure = play("playground:///", "", &mut out, std::future::pending()).await.unwrap_err();
         assert_eq!(failure.message, "This is not an appduct link.");
         assert_eq!(failure.hint.as_deref(), Some("Get one with `appduct link`."));
         let out = String::from_utf8(out).unwrap();
         assert!(out.starts_with("Playground\n"), "{out}");
     }
 
+    #[test]
+    fn nobody_is_told_to_build_the_demo_app_anew() {
+        let failure = refused(&ConnectError::PublicAddress);
+        assert_eq!(failure.message, "The link leads to a public address, which this app does not dial.");
+        assert_eq!(failure.hint.as_deref(), Some("Put both machines on one network."));
+    }
+
     #[tokio::test]
     async fn stopping_gives_the_session_up() {
         let mut out = Vec::new();
-        play("playground:///?appduct=AAAA", &mut out, std::future::ready(())).await.unwrap_or_default();
+        play("playground:///?appduct=AAAA", "", &mut out, std::future::ready(())).await.unwrap_or_default();
         let out = String::from_utf8(out).unwrap();
         assert!(out.ends_with("State    closed (closed_by_app)\n"), "{out}");
     }

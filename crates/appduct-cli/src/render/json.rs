@@ -30,6 +30,10 @@ struct Fault<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<&'a RawJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
 }
 
 /// `{"ok":true,"data":..}`
@@ -39,7 +43,13 @@ pub(super) fn success(report: &Report, meta: Option<&Meta>, pretty: bool) -> Str
 
 /// `{"ok":false,"error":..}`
 pub(super) fn failure(failure: &Failure, meta: Option<&Meta>, pretty: bool) -> String {
-    let error = Fault { r#type: failure.kind.as_str(), message: &failure.message, details: failure.details.as_ref() };
+    let error = Fault {
+        r#type: failure.kind.as_str(),
+        message: &failure.message,
+        details: failure.details.as_ref(),
+        signature: failure.signature.as_deref(),
+        hint: failure.hint.as_deref(),
+    };
     document(&Failed { ok: false, error, meta }, pretty)
 }
 
@@ -155,6 +165,22 @@ mod tests {
         assert_eq!(laid_out(&indented, Layout::Compact), json);
         let shallow = laid_out("[[1,2]]", Layout::Indented);
         assert_eq!(shallow, "[\n  [\n    1,\n    2\n  ]\n]");
+    }
+
+    #[test]
+    fn a_failure_says_what_people_are_told_too() {
+        let bare = Failure { hint: None, ..Failure::validation("No.") };
+        assert_eq!(
+            failure(&bare, None, false),
+            "{\"ok\":false,\"error\":{\"type\":\"validation_error\",\"message\":\"No.\"}}\n"
+        );
+        let full =
+            Failure { signature: Some("sum()".into()), ..bare }.with_hint("Try.").with_details(RawJson::empty_object());
+        assert_eq!(
+            failure(&full, None, false),
+            "{\"ok\":false,\"error\":{\"type\":\"validation_error\",\"message\":\"No.\",\"details\":{},\
+             \"signature\":\"sum()\",\"hint\":\"Try.\"}}\n"
+        );
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(crate) enum Progress {
 fn amount(step: &Step) -> Option<String> {
     step.progress.map(|progress| match progress {
         0.0..=1.0 => format!("{:.0}%", progress * 100.0),
+        // An app may send any number; written out, the largest have 309 digits.
+        _ if progress.abs() >= 1e15 => format!("{progress:e}"),
         _ => progress.to_string(),
     })
 }
@@ -90,6 +92,7 @@ mod tests {
             (r#"{"progress":0.33,"message":"warming up"}"#, "33%  warming up"),
             (r#"{"progress":1}"#, "100%"),
             (r#"{"progress":17.5,"message":"a\nb\u001b[2J"}"#, "17.5  a\\nb\\u001b[2J"),
+            (r#"{"progress":-1e308}"#, "-1e308"),
             (r#"{"message":"busy"}"#, "busy"),
             ("{}", ""),
         ] {

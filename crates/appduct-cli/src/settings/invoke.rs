@@ -25,6 +25,8 @@ pub(crate) struct CallSettings {
 pub(crate) enum Input {
     /// A JSON object.
     Object(RawJson),
+    /// Where a JSON object is to be read from: `-` is stdin, `@<path>` a file.
+    Source(String),
     /// Words, some of which must be read by the tool's input schema.
     Words(Vec<Assignment>),
 }
@@ -54,7 +56,7 @@ pub(crate) enum ProgressMode {
     Bar,
 }
 
-/// Checks the arguments; reads the input where it comes from a file or stdin.
+/// Checks the arguments.
 pub(super) fn resolve(
     command: &str,
     words: Vec<String>,
@@ -68,7 +70,8 @@ pub(super) fn resolve(
         (Some(_), false) => {
             return Err(Failure::usage("\"--input\" cannot be combined with key=value words."));
         }
-        (Some(text), true) => Input::Object(read_object(&text)?),
+        (Some(text), true) if text == "-" || text.starts_with('@') => Input::Source(text),
+        (Some(text), true) => Input::Object(object(&text)?),
         (None, true) => Input::Object(RawJson::empty_object()),
         (None, false) => Input::Words(assignments(&assigned)?),
     };
@@ -104,20 +107,17 @@ fn split_words(command: &str, mut words: Vec<String>, session: Option<String>) -
     }
 }
 
-/// Reads `--input`.
-fn read_object(text: &str) -> Result<RawJson, Failure> {
-    let held;
-    let text = match (text, text.strip_prefix('@')) {
-        ("-", _) => {
-            held = read_bounded(text, Ok(std::io::stdin()))?;
-            &held
-        }
-        (_, Some(path)) => {
-            held = read_bounded(text, std::fs::File::open(path))?;
-            &held
-        }
-        (text, None) => text,
+/// Reads the object that `--input` names: `-` is stdin, `@<path>` a file. Either may take forever.
+pub(crate) fn read_source(named: &str) -> Result<RawJson, Failure> {
+    let text = match named.strip_prefix('@') {
+        Some(path) => read_bounded(named, std::fs::File::open(path))?,
+        None => read_bounded(named, Ok(std::io::stdin()))?,
     };
+    object(&text)
+}
+
+/// The value of `--input`.
+fn object(text: &str) -> Result<RawJson, Failure> {
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         return Err(Failure::validation(format!("\"--input\" must be valid JSON: {error}.")));
     }
@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn an_input_is_a_json_object() {
-        assert_eq!(read_object(" {\"a\" : 1.0} ").unwrap().as_str(), "{\"a\" : 1.0}");
+        assert_eq!(object(" {\"a\" : 1.0} ").unwrap().as_str(), "{\"a\" : 1.0}");
         for (text, words) in [("{", "valid JSON"), ("", "valid JSON"), ("[1]", "JSON object"), ("null", "JSON object")]
         {
-            let failure = read_object(text).unwrap_err();
+            let failure = object(text).unwrap_err();
             assert!(failure.message.contains(words), "{}", failure.message);
             assert_eq!(failure.kind.exit_code(), 65);
         }

@@ -7,25 +7,30 @@ mod invoke;
 mod keygen;
 mod link;
 mod manual;
+mod policy;
 mod tools;
 mod wait;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use appduct_proto::wire::{Bootstrap, DeepLink};
 use appduct_rpc::{StateDir, version_guard};
 
-use crate::args::{Args, ColorWhen, Command, DaemonAction, GlobalArgs, RevokeArgs, SessionsVerb, ShellName};
+use crate::args::{
+    Args, ColorWhen, Command, DaemonAction, GlobalArgs, PolicyAction, RevokeArgs, SessionsVerb, ShellName,
+};
 use crate::env::Env;
 use crate::error::Failure;
 
 pub(crate) use doctor::DoctorSettings;
 pub(crate) use events::{DeclaredQuery, EventsSettings, SinceQuery, StreamQuery};
 pub(crate) use init::InitSettings;
-pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, ProgressMode};
+pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, ProgressMode, read_source};
 pub(crate) use keygen::KeygenSettings;
 pub(crate) use link::{LinkSettings, OpenSettings};
 pub(crate) use manual::ManSettings;
+pub(crate) use policy::ExplainSettings;
 pub(crate) use tools::{ListQuery, Target, ToolsSettings, View, only_a_listing};
 pub(crate) use wait::WaitSettings;
 
@@ -110,6 +115,7 @@ pub(crate) enum Verb {
     Events(EventsSettings),
     Wait(WaitSettings),
     Revoke { selector: Option<String> },
+    Explain(ExplainSettings),
     Daemon(DaemonAction),
     Playground { link: Option<String> },
     Init(InitSettings),
@@ -129,6 +135,9 @@ pub(crate) fn command_words(command: &Command) -> String {
         Command::Events(events) => events::command_words(events),
         Command::Wait(_) => "wait",
         Command::Revoke(_) => "revoke",
+        Command::Policy(policy) => match policy.action {
+            PolicyAction::Explain(_) => "policy explain",
+        },
         Command::Daemon(daemon) => match daemon.action {
             DaemonAction::Run => "daemon run",
             DaemonAction::Start => "daemon start",
@@ -170,8 +179,11 @@ impl Settings {
             Command::Events(args) => Verb::Events(events::resolve(args)?),
             Command::Wait(args) => Verb::Wait(wait::resolve(args)?),
             Command::Revoke(args) => revoke(args, &words)?,
+            Command::Policy(args) => match args.action {
+                PolicyAction::Explain(args) => Verb::Explain(policy::resolve(args)?),
+            },
             Command::Daemon(args) => Verb::Daemon(args.action),
-            Command::Playground(args) => Verb::Playground { link: args.link },
+            Command::Playground(args) => Verb::Playground { link: args.link.map(playground_link).transpose()? },
             Command::Init(args) => Verb::Init(init::resolve(args)),
             Command::Doctor(args) => Verb::Doctor(doctor::resolve(args)?),
             Command::Keygen(args) => Verb::Keygen(keygen::resolve(args)),
@@ -222,6 +234,21 @@ fn state_dir(global: &GlobalArgs, env: &Env) -> Result<StateDir, Failure> {
         Failure::internal(format!("The state directory {} cannot be used: {error}.", named.root().display()))
     })?;
     Ok(StateDir::new(path))
+}
+
+/// A link that can be read. What becomes of it is between the app and its daemon.
+fn playground_link(link: String) -> Result<String, Failure> {
+    let payload = DeepLink::parse(&link).map(|link| link.payload);
+    // The link holds a secret, so it is not repeated.
+    let refused = |fault: &str| {
+        Failure::usage(format!("\"--link\" {fault}."))
+            .with_hint("Copy the whole link, quoted, or get a new one with `appduct link --scheme playground`.")
+    };
+    match payload.map(|payload| Bootstrap::decode(&payload)) {
+        None => Err(refused("is not an appduct link")),
+        Some(Err(_)) => Err(refused("is damaged")),
+        Some(Ok(_)) => Ok(link),
+    }
 }
 
 fn revoke(args: RevokeArgs, command: &str) -> Result<Verb, Failure> {
@@ -299,6 +326,16 @@ mod tests {
         assert!(positive("--limit", &values(&["1", "2"])).is_err());
         let failure = non_negative("--offset", &values(&["-1"])).unwrap_err();
         assert_eq!(failure.message, "\"--offset\" must be a non-negative integer.");
+    }
+
+    #[test]
+    fn a_link_that_cannot_be_read_is_refused_and_not_repeated() {
+        for (link, fault) in
+            [("foo", "\"--link\" is not an appduct link."), ("playground:///?appduct=s3cret", "\"--link\" is damaged.")]
+        {
+            let failure = playground_link(link.to_owned()).unwrap_err();
+            assert_eq!((failure.message.as_str(), failure.kind.exit_code()), (fault, 64));
+        }
     }
 
     #[test]

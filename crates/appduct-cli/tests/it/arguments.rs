@@ -192,7 +192,7 @@ fn pretty_json_is_indented() {
     let ran = Place::new().run(&["--pretty", "--json", "x"]);
     assert_eq!(
         ran.stdout,
-        "{\n  \"ok\": false,\n  \"error\": {\n    \"type\": \"usage_error\",\n    \"message\": \"Unknown command \\\"x\\\".\"\n  \
-         }\n}\n"
+        "{\n  \"ok\": false,\n  \"error\": {\n    \"type\": \"usage_error\",\n    \"message\": \"Unknown command \\\"x\\\".\",\n    \
+         \"hint\": \"Run `appduct --help` to see how it is used.\"\n  }\n}\n"
     );
 }

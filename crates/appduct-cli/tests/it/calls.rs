@@ -1,11 +1,12 @@
 //! `invoke`.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use crate::fake_daemon::{Answer, FakeDaemon, error, plain_status, result};
+use crate::run::Place;
 
 const SUM: &str = r#"{"name":"sum","description":"Adds.","input_schema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"group":null,"policy":"allow"}"#;
 
@@ -184,7 +185,7 @@ fn ctrl_c_cancels_the_call() {
     let waiting = FakeDaemon::new(move |method, _| match method {
         "daemon.status" => plain_status(),
         _ => {
-            std::io::Write::write_all(&mut &sign, b"!").unwrap();
+            (&sign).write_all(b"!").unwrap();
             Answer::Silence
         }
     });
@@ -194,4 +195,45 @@ fn ctrl_c_cancels_the_call() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let ran = waiting.place.ended(child);
     assert_eq!(ran.failure(), (72, "tool_cancelled".to_owned(), "The call of \"slow_task\" was cancelled.".to_owned()));
+}
+
+#[test]
+fn an_input_without_an_end_is_refused() {
+    let place = Place::new();
+    for ran in [
+        place.run(&["invoke", "sum", "--json", "--input", "@/dev/zero"]),
+        place.run_from(&["invoke", "sum", "--json", "--input", "-"], "/dev/zero"),
+    ] {
+        let (code, kind, message) = ran.failure();
+        assert_eq!((code, kind.as_str()), (65, "validation_error"));
+        assert!(message.contains("more than the daemon takes"), "{message}");
+    }
+    assert!(!place.state_dir().exists());
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_for_an_input() {
+    let place = Place::new();
+    let mut child = place.command(&["invoke", "sum", "--json", "--input", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: when all of it is written, somebody reads.
+    stdin.write_all(&vec![b' '; 512 << 10]).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let ran = place.ended(child);
+    assert_eq!(ran.failure(), (72, "tool_cancelled".to_owned(), "The call of \"sum\" was cancelled.".to_owned()));
+    drop(stdin);
+}
+
+#[test]
+fn a_deadline_out_of_range_is_told_to_people_once() {
+    let daemon = echo();
+    for (timeout, taken) in [("5", "1000"), ("600001", "600000")] {
+        let ran = daemon.place.run(&["invoke", "sum", "--timeout", timeout]);
+        let notice = format!("\"--timeout {timeout}\" is outside 1000 to 600000 ms: {taken} is used.\n");
+        assert_eq!((ran.code, ran.stderr), (Some(0), notice));
+        daemon.place.run(&["invoke", "sum", "--timeout", timeout, "--json"]).json();
+    }
+    for timeout in ["1000", "600000"] {
+        daemon.place.run(&["invoke", "sum", "--timeout", timeout]).ok();
+    }
 }

@@ -115,3 +115,15 @@ fn stopping_nothing_starts_nothing() {
     assert_eq!(ran.failure(), (70, "connection_error".to_owned(), "No Appduct daemon is running.".to_owned()));
     assert!(!place.state_dir().exists());
 }
+
+#[test]
+fn a_file_as_state_directory_is_named_with_what_to_do() {
+    let place = Place::new();
+    std::fs::write(place.work().join("file"), "").unwrap();
+    for (args, code) in [(&["ls"][..], 70), (&["daemon", "run"], 64)] {
+        let ran = place.run(&[args, &["--state-dir", "file", "--json"]].concat());
+        let (ended, _, message) = ran.failure();
+        assert_eq!(ended, code, "{ran}");
+        assert!(message.contains("/file is not a directory; choose another with --state-dir"), "{message}");
+    }
+}

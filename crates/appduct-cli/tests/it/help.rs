@@ -14,6 +14,8 @@ fn every_command_has_its_page() {
         ("events", &["events", "--help"]),
         ("wait", &["wait", "--help"]),
         ("revoke", &["revoke", "--help"]),
+        ("policy", &["policy", "--help"]),
+        ("policy_explain", &["policy", "explain", "--help"]),
         ("daemon", &["daemon", "--help"]),
         ("daemon_run", &["daemon", "run", "--help"]),
         ("playground", &["playground", "--help"]),
@@ -43,4 +45,29 @@ fn the_version_is_printed_and_nothing_else_runs() {
         assert_eq!(place.run(args).ok(), format!("appduct {}\n", env!("CARGO_PKG_VERSION")));
     }
     assert!(!place.state_dir().exists());
+}
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    let place = Place::new();
+    for args in
+        [&["--help"][..], &[], &["tools", "--help"], &["--version"], &["man", "tools"], &["completions", "bash"]]
+    {
+        let ran = place.run_into(args, "/dev/full");
+        assert_eq!(ran.code, Some(1), "{args:?}");
+        assert!(ran.stderr.contains("The output cannot be written: "), "{args:?} {ran}");
+    }
+}
+
+#[test]
+fn the_word_help_is_the_option() {
+    let place = Place::new();
+    for (words, option) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "tools"], &["tools", "--help"]),
+        (&["help", "daemon", "run"], &["daemon", "run", "--help"]),
+    ] {
+        assert_eq!(place.run(words).ok(), place.run(option).ok());
+    }
+    assert_eq!(place.run(&["help", "nonsense"]).code, Some(64));
 }

@@ -146,6 +146,7 @@ fn a_named_session_and_tool_need_no_probe() {
             "type": "usage_error",
             "message": "Tool \"nope\" is not registered on session \"x\".",
             "details": { "available": ["call_count", "reset", "sum"] },
+            "hint": "Run `appduct tools` to see the session's tools.",
         })
     );
     let ran = daemon.place.run(&["tools", "describe", "nope", "--json"]);
@@ -216,4 +217,29 @@ fn hostile_text_stays_harmless_in_both_forms() {
     assert!(ran.stdout.contains("x\\u009b2J\\u202e\\u001b[2J\\u2028y"), "{ran}");
     let ran = daemon.place.run(&["tools", "a"]);
     assert!(ran.stdout.contains("Description  x\\u009b2J\\u202e\\u001b[2J\\u2028y\n"), "{ran}");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let daemon = one_session();
+    for args in [&["tools"][..], &["tools", "--json"]] {
+        let ran = daemon.place.run_into(args, "/dev/full");
+        assert_eq!(ran.code, Some(1), "{args:?}");
+        assert!(ran.stderr.contains("internal_error"), "{args:?} {ran}");
+        assert!(ran.stderr.contains("The output cannot be written: "), "{args:?} {ran}");
+    }
+    // A refusal keeps its own status, and is told where it can be.
+    let ran = daemon.place.run_into(&["tools", "--json", "--nonsense"], "/dev/full");
+    assert_eq!(ran.code, Some(64));
+    assert!(ran.stderr.contains("nonsense"), "{ran}");
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_failure() {
+    let daemon = one_session();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let child = daemon.place.command(&["tools", "--json"]).stdout(writer).spawn().unwrap();
+    let ran = daemon.place.ended(child);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
 }

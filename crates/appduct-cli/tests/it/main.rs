@@ -17,6 +17,7 @@ mod keys;
 mod links;
 mod listings;
 mod manual;
+mod policies;
 mod projects;
 mod run;
 mod sessions;

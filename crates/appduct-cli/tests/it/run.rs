@@ -61,6 +61,17 @@ impl Place {
         self.ran(child.wait_with_output().unwrap())
     }
 
+    /// Runs with stdout on a file or a device.
+    pub(crate) fn run_into(&self, args: &[&str], path: &str) -> Ran {
+        let stdout = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        self.ran(self.command(args).stdout(stdout).output().unwrap())
+    }
+
+    /// Runs with stdin on a file or a device.
+    pub(crate) fn run_from(&self, args: &[&str], path: &str) -> Ran {
+        self.ran(self.command(args).stdin(std::fs::File::open(path).unwrap()).output().unwrap())
+    }
+
     pub(crate) fn ended(&self, child: Child) -> Ran {
         self.ran(child.wait_with_output().unwrap())
     }

@@ -37,14 +37,17 @@ fn no_session_is_no_failure() {
 fn a_session_is_revoked_by_its_selector() {
     let daemon = FakeDaemon::new(|method, params| match (method, params["selector"].as_str()) {
         ("daemon.status", _) => plain_status(),
-        (_, Some("x")) => result("{\"ok\":true}"),
+        ("sessions.describe", Some("x")) => result(SESSION),
+        ("sessions.revoke", Some("s1" | "pending")) => result("{\"ok\":true}"),
         _ => error("no_session", "no session is live"),
     });
     for args in [&["revoke", "x"][..], &["revoke", "--session", "x"], &["sessions", "revoke", "x"]] {
-        assert_eq!(daemon.place.run(args).ok(), "Session Revoked\n");
-        assert_eq!(daemon.seen().last().unwrap(), &("sessions.revoke".to_owned(), json!({ "selector": "x" })));
+        assert_eq!(daemon.place.run(args).ok(), "Session Revoked\nSession\n  Alias  pixel-8\n  Id     s1\n");
+        assert_eq!(daemon.seen().last().unwrap(), &("sessions.revoke".to_owned(), json!({ "selector": "s1" })));
     }
-    assert_eq!(daemon.place.run(&["revoke", "x", "--json"]).ok(), "{\"ok\":true,\"data\":{\"ok\":true}}\n");
+    let document = daemon.place.run(&["revoke", "x", "--json"]).json();
+    assert_eq!(document["data"], json!({ "ok": true, "sessionId": "s1", "alias": "pixel-8" }));
+    assert_eq!(daemon.place.run(&["revoke", "pending"]).ok(), "Session Revoked\nSession\n  Id  pending\n");
     let ran = daemon.place.run(&["revoke"]);
     insta::assert_snapshot!("revoke_no_session", ran);
 }

@@ -1,7 +1,7 @@
 //! The whole loop with real parts: the daemon, the demo app and the command, each in its own process.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
@@ -32,12 +32,17 @@ impl Drop for Running {
 /// A daemon and the demo app, paired.
 struct Loop {
     place: Place,
-    _playground: Running,
+    playground: Running,
     _daemon: Running,
 }
 
 impl Loop {
     fn start() -> Self {
+        Self::start_with(Stdio::inherit())
+    }
+
+    /// With the stderr of the demo app.
+    fn start_with(stderr: Stdio) -> Self {
         let place = Place::new();
         fs::DirBuilder::new().mode(0o700).create(place.state_dir()).unwrap();
         let config = place.state_dir().join("config.json");
@@ -49,9 +54,9 @@ impl Loop {
         let kinds = Some(vec![EventKind::ToolsChanged]);
         client.request(&EventsSubscribe { kinds, ..EventsSubscribe::default() }, PATIENCE).unwrap();
         let mut playground = place.command(&["playground"]);
-        let playground = Running(playground.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap());
+        let playground = Running(playground.stdout(Stdio::null()).stderr(stderr).spawn().unwrap());
         wait_for_tools(client);
-        Self { place, _playground: playground, _daemon: daemon }
+        Self { place, playground, _daemon: daemon }
     }
 
     fn run(&self, args: &[&str]) -> Ran {
@@ -239,7 +244,8 @@ fn the_demo_app_is_called_as_it_is_documented() {
     let (code, kind, _) = demo.run(&["invoke", "sum", "a=2", "--json"]).failure();
     assert_eq!((code, kind.as_str()), (72, "tool_input_validation_error"));
 
-    assert_eq!(demo.run(&["revoke"]).ok(), "Session Revoked\n");
+    let revoked = demo.run(&["revoke"]);
+    assert!(revoked.ok().starts_with("Session Revoked\nSession\n  Alias  playground\n  Id     "), "{revoked}");
     assert_eq!(demo.run(&["ls", "--json"]).json()["data"], json!([]));
 }
 
@@ -318,4 +324,15 @@ impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
         drop(self.0.run(&["daemon", "stop"]));
     }
+}
+
+#[test]
+fn the_demo_app_ends_with_its_session() {
+    let mut live = Loop::start_with(Stdio::piped());
+    live.run(&["revoke", "playground"]).ok();
+    let mut told = String::new();
+    live.playground.0.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert_eq!(live.playground.0.wait().unwrap().code(), Some(71));
+    assert!(told.contains("The session is over (revoked)."), "{told}");
+    assert!(told.contains("Run `appduct playground` again."), "{told}");
 }

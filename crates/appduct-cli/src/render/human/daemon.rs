@@ -55,8 +55,11 @@ pub(super) fn status_lines(report: &DaemonStatus, style: Style) -> Vec<String> {
             ("PID", Some(daemon.pid.to_string())),
             ("Started at", text(&daemon.started_at)),
             ("WSS port", Some(daemon.wss_port.to_string())),
+            ("Web port", daemon.web_port.map(|port| port.to_string())),
             ("Pinned keys", Some(daemon.pinned_keys.len().to_string())),
             ("Sessions", Some(daemon.session_count.to_string())),
+            ("Persistence", daemon.persist_sessions.map(persistence)),
+            ("Failed saves", number(daemon.failed_saves)),
             ("Uptime", daemon.uptime_seconds.map(uptime)),
             ("Calls served", number(daemon.calls_served)),
             ("Memory", daemon.resident_bytes.map(size)),
@@ -71,6 +74,7 @@ pub(super) fn status_lines(report: &DaemonStatus, style: Style) -> Vec<String> {
             ("Destructive", text(&policy.destructive)),
             ("Overrides", Some(policy.tools.as_ref().map_or(0, BTreeMap::len).to_string())),
             ("Group rules", policy.groups.as_ref().map(|groups| groups.len().to_string())),
+            ("Config fault", daemon.config_fault.as_deref().and_then(text)),
         ],
     ));
     lines.push(String::new());
@@ -89,6 +93,10 @@ pub(super) fn status_lines(report: &DaemonStatus, style: Style) -> Vec<String> {
         lines.extend([String::new(), style.paint.yellow(&format!("Warning: {}", escape::line(warning)))]);
     }
     lines
+}
+
+fn persistence(is_on: bool) -> String {
+    if is_on { "sessions outlive the daemon" } else { "off" }.to_owned()
 }
 
 /// `2d 3h 4m 5s`, from the largest unit that is there.
@@ -135,6 +143,10 @@ mod tests {
                 calls_served: None,
                 resident_bytes: None,
                 open_sockets: None,
+                web_port: None,
+                persist_sessions: None,
+                failed_saves: None,
+                config_fault: None,
             },
             policy: Policy { default: "allow".to_owned(), destructive: "deny".to_owned(), tools: None, groups: None },
             audit: StatusAudit {
@@ -192,6 +204,24 @@ Audit
         );
         assert!(lines.contains(&"  Retention      1 day".to_owned()));
         assert_eq!(lines.last().unwrap(), "\u{1b}[33mWarning: old\u{1b}[39m");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_daemon_is_shown() {
+        let mut report = status();
+        report.daemon.web_port = Some(8444);
+        report.daemon.persist_sessions = Some(false);
+        report.daemon.failed_saves = Some(3);
+        report.daemon.config_fault = Some("not JSON\u{1b}".to_owned());
+        let lines = status_lines(&report, Style::new(false, false));
+        for line in
+            ["  Web port      8444", "  Persistence   off", "  Failed saves  3", "  Config fault  not JSON\\u001b"]
+        {
+            assert!(lines.contains(&line.to_owned()), "{lines:?}");
+        }
+        report.daemon.persist_sessions = Some(true);
+        let lines = status_lines(&report, Style::new(false, false));
+        assert!(lines.contains(&"  Persistence   sessions outlive the daemon".to_owned()), "{lines:?}");
     }
 
     #[test]

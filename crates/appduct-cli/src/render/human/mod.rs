@@ -8,6 +8,7 @@ mod invoke;
 mod key;
 mod link;
 mod manual;
+mod policy;
 mod sessions;
 mod table;
 mod tool;
@@ -81,7 +82,8 @@ pub(super) fn success(report: &Report, meta: Option<&Meta>, output: Output) -> S
         Report::Called(result) => invoke::lines(result, style),
         Report::Events(events) => events::declared_lines(events, style),
         Report::Waited(session) => sessions::active_lines(session, style),
-        Report::Revoked(_) => vec![style.paint.green("Session Revoked")],
+        Report::Revoked(revoked) => sessions::revoked_lines(revoked, style),
+        Report::PolicyExplained(explained) => policy::lines(explained, style),
         Report::DaemonRunning(running) => daemon::running_lines(running, style),
         Report::DaemonStarted(started) => daemon::started_lines(started, style),
         Report::DaemonStopped(stopped) => daemon::stopped_lines(*stopped, style),

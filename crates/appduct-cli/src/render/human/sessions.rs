@@ -4,7 +4,7 @@ use appduct_rpc::methods::{Session, SessionDevice};
 use jiff::Timestamp;
 
 use super::{Style, block, escape, table};
-use crate::report::Sessions;
+use crate::report::{Revoked, Sessions};
 
 const HEADER: [&str; 5] = ["Alias", "State", "Device", "Tools", "Age"];
 /// The column that gives way where a terminal is too narrow.
@@ -70,6 +70,14 @@ fn age(since: &str, now_ms: i64) -> String {
         3_600..86_400 => format!("{}h", seconds / 3_600),
         _ => format!("{}d", seconds / 86_400),
     }
+}
+
+/// A session or a link that is over.
+pub(super) fn revoked_lines(revoked: &Revoked, style: Style) -> Vec<String> {
+    let text = |value: &Option<String>| value.as_deref().map(|value| escape::line(value).into_owned());
+    let mut lines = vec![style.paint.green("Session Revoked")];
+    lines.extend(block("Session", [("Alias", text(&revoked.alias)), ("Id", text(&revoked.session_id))]));
+    lines
 }
 
 #[cfg(test)]
