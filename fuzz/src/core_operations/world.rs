@@ -76,8 +76,9 @@ impl World {
         let now = self.now;
         self.is_losing = matches!(step, Step::Lost { back, .. } if self.socket(back) == self.last);
         self.is_restoring = matches!(step, Step::Restore { .. });
-        let is_left = self.is_in_background && !matches!(step, Step::Foreground);
-        self.is_in_background = is_left || matches!(step, Step::Background);
+        // What a late timer does as the app goes to the background comes before that.
+        let goes_to_background = matches!(step, Step::Background);
+        self.is_in_background &= !matches!(step, Step::Foreground);
         match step {
             Step::Connect { supersede, session, expires_in_s } => {
                 let input = ConnectInput {
@@ -184,6 +185,7 @@ impl World {
             Step::Freeze(ms) => return self.pass(Moment(now.mono.0 + ms)),
         }
         self.drain();
+        self.is_in_background |= goes_to_background;
         self.check();
     }
 
