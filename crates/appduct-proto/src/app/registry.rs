@@ -6,7 +6,7 @@ use super::{Core, Registration, SocketId};
 use crate::app::event::{ClientError, ClientEvent, Phase};
 use crate::app::output::Output;
 use crate::app::state::{Active, Standing};
-use crate::wire::{AppFrame, EventDescriptor, FieldFault, Object, RawJson, ToolDescriptor};
+use crate::wire::{AppFrame, EventDescriptor, FieldFault, RawJson, ToolDescriptor};
 
 /// Descriptors in order of first registration; a replacement keeps its predecessor's place.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Core {
     }
 
     pub(super) fn add_event(&mut self, text: &RawJson) -> Result<Registration, FieldFault> {
-        let event = event_to_send(&EventDescriptor::parse(text)?)?;
+        let event = EventDescriptor::for_app(text)?;
         let registration = self.mint_registration();
         self.events.insert(registration, event.clone());
         if self.sends_event_deltas() {
@@ -140,15 +140,6 @@ impl Core {
             self.outputs.error(ClientError { tool, ..ClientError::of_size(Phase::Tool, bytes) });
         }
     }
-}
-
-/// The same event without keys that nobody knows, as tools are sent too.
-fn event_to_send(given: &EventDescriptor) -> Result<EventDescriptor, FieldFault> {
-    let sent = Object::new()
-        .text("name", &given.name)
-        .text("description", &given.description)
-        .optional_raw("payload_schema", given.payload_schema.as_ref());
-    EventDescriptor::parse(&sent.into_raw())
 }
 
 fn snapshot(active: &Active, frame: &AppFrame) -> Output {
