@@ -9,6 +9,7 @@ mod colour;
 mod completions;
 mod daemon;
 mod deliveries;
+mod documents;
 mod events;
 mod fake_daemon;
 mod fake_tools;

@@ -30,14 +30,14 @@ impl Drop for Running {
 }
 
 /// A daemon and the demo app, paired.
-struct Loop {
+pub(crate) struct Loop {
     place: Place,
     playground: Running,
     _daemon: Running,
 }
 
 impl Loop {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_with(Stdio::inherit())
     }
 
@@ -59,7 +59,7 @@ impl Loop {
         Self { place, playground, _daemon: daemon }
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.place.run(args)
     }
 }
