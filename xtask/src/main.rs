@@ -4,6 +4,7 @@
 
 mod ci;
 mod demo;
+mod dist;
 mod fuzz;
 mod process;
 mod sim;
@@ -60,6 +61,8 @@ enum Command {
     Tidy,
     /// Runs both ends of the link under faults, in virtual time, from many seeds
     Sim(sim::Runs),
+    /// Packs what a person can install: a tarball, a Homebrew formula, a Debian and an npm package
+    Dist,
     /// Shows the whole loop: a daemon, an app, and the commands that reach its tools
     Demo,
 }
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         }
         Command::Tidy => tidy::run(&workspace),
         Command::Sim(runs) => sim::run(&workspace, &runs),
+        Command::Dist => dist::run(&workspace),
         Command::Demo => demo::run(&workspace),
     });
     match done {
