@@ -23,8 +23,8 @@ pub(crate) struct Env {
     pub(crate) dumb_terminal: bool,
     /// `COLUMNS`: how wide a terminal is taken to be.
     pub(crate) columns: Option<usize>,
-    /// `ANDROID_SERIAL` names the device that `adb` uses.
-    pub(crate) has_adb_serial: bool,
+    /// `ANDROID_SERIAL`: the device that `adb` uses.
+    pub(crate) adb_serial: Option<String>,
     /// `APPDUCT_COMPLETE`: the shell whose completion asks; set by the script of `appduct completions`.
     pub(crate) complete: Option<String>,
     /// `_CLAP_COMPLETE_INDEX`: which word is completed; set by the script too, where the shell has words after it.
@@ -46,7 +46,7 @@ impl Env {
             force_color: on("FORCE_COLOR") || on("CLICOLOR_FORCE"),
             dumb_terminal: set("TERM").is_some_and(|value| value == "dumb"),
             columns: set("COLUMNS").and_then(|value| value.to_str()?.parse().ok()).filter(|columns| *columns > 0),
-            has_adb_serial: set("ANDROID_SERIAL").is_some(),
+            adb_serial: set("ANDROID_SERIAL").map(lossy),
             complete: set(COMPLETE).map(lossy),
             complete_index: set("_CLAP_COMPLETE_INDEX").and_then(|index| index.to_str()?.parse().ok()),
             home: set("HOME").map(PathBuf::from),

@@ -13,6 +13,7 @@ mod env;
 mod error;
 mod init;
 mod manual;
+mod mcp;
 mod playground;
 mod render;
 mod report;

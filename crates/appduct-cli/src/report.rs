@@ -4,6 +4,7 @@ mod doctor;
 mod init;
 mod key;
 mod manual;
+mod mcp;
 
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::{EventNotification, LinkEndpoint, Policy, PolicyExplained, Session, ToolGroup};
@@ -13,6 +14,7 @@ pub(crate) use doctor::{Assertion, Diagnosis, Expected, Format, Platform};
 pub(crate) use init::{AppIds, Initialized, McpServerEntry};
 pub(crate) use key::Key;
 pub(crate) use manual::{Page, Pages, Script};
+pub(crate) use mcp::McpListening;
 
 /// What a command found out. Serialises as the `data` of the JSON output.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +40,7 @@ pub(crate) enum Report {
     Diagnosis(Diagnosis),
     Initialized(Initialized),
     Key(Key),
+    McpListening(McpListening),
     Script(Script),
     Page(Page),
     Pages(Pages),

@@ -171,6 +171,18 @@ impl StateDir {
         self.0.join("key.pem")
     }
 
+    /// Results of calls that are too large for whoever asked.
+    #[must_use]
+    pub fn results(&self) -> PathBuf {
+        self.0.join("results")
+    }
+
+    /// The token of the MCP server over HTTP.
+    #[must_use]
+    pub fn mcp_token(&self) -> PathBuf {
+        self.0.join("mcp-token")
+    }
+
     /// The audit log, a file a day.
     #[must_use]
     pub fn audit(&self) -> PathBuf {

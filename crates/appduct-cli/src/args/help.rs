@@ -36,6 +36,7 @@ const OF_COMMANDS: &[(&str, &[u8])] = &[
     ("policy", &[65, 70, 71, 72]),
     ("daemon", &[70]),
     ("playground", &[70, 71]),
+    ("mcp", &[]),
     ("init", &[]),
     ("doctor", &[3, 66]),
     ("keygen", &[]),

@@ -11,6 +11,7 @@ mod keygen;
 mod link;
 mod listing;
 mod manual;
+mod mcp;
 mod playground;
 mod policy;
 mod refusal;
@@ -31,6 +32,7 @@ pub(crate) use keygen::{KeyType, KeygenArgs};
 pub(crate) use link::{LinkArgs, OpenTarget};
 pub(crate) use listing::ListingFlags;
 pub(crate) use manual::{CompletionsArgs, ManArgs, ShellName};
+pub(crate) use mcp::McpArgs;
 pub(crate) use playground::PlaygroundArgs;
 pub(crate) use policy::{ExplainArgs, PolicyAction, PolicyArgs};
 pub(crate) use refusal::{how_to_use, refusal, value_required};
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Daemon(DaemonArgs),
     /// Run the demo app in this terminal until Ctrl-C
     Playground(PlaygroundArgs),
+    /// Let agents use the apps: the MCP server
+    Mcp(McpArgs),
     /// Record a project's link scheme and app ids in a file to commit
     Init(InitArgs),
     /// Tell whether a built app carries Appduct

@@ -32,6 +32,7 @@ const TEXT: &[&str] = &[
     "--android-app-id",
     "--out",
     "--type",
+    "--http",
 ];
 
 /// A command line that was refused.

@@ -116,7 +116,7 @@ fn tell_warnings(client: &mut Client, stage: &mut dyn Stage) {
 }
 
 /// Starts this program as the daemon.
-fn launcher() -> Result<DaemonLauncher, Failure> {
+pub(super) fn launcher() -> Result<DaemonLauncher, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("The path of this program cannot be told: {error}.")))?;
     Ok(DaemonLauncher::new(program))

@@ -74,6 +74,7 @@ fn attempt(
         caller: None,
         consent: None,
         validate: None,
+        follow: None,
     };
     let reply = if call.progress == ProgressMode::None {
         control.request_within(&request, patience(call.timeout_ms))

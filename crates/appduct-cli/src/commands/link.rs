@@ -16,7 +16,7 @@ use crate::settings::{LinkSettings, OpenSettings, Settings};
 /// Mints a link for the app's scheme, and opens it where that was asked; nothing is minted where the scheme or the app's id
 /// is not known. Where it waits for the app, the link is told first, because somebody may have to open it.
 pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stage) -> Result<Option<Report>, Failure> {
-    let scheme = scheme::resolve(settings, link)?;
+    let scheme = scheme::resolve(settings, &link.scheme)?;
     let delivery = link.open.as_ref().map(|open| delivery(settings, open)).transpose()?;
     let address = delivery.as_ref().and_then(delivery::Delivery::address_override);
     let request =

@@ -11,6 +11,7 @@ mod keygen;
 mod link;
 mod ls;
 mod manual;
+mod mcp;
 mod playground;
 mod policy;
 mod revoke;
@@ -52,6 +53,7 @@ pub(crate) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Option<R
         Verb::Explain(asked) => policy::explain(settings, asked, stage).map(Some),
         Verb::Daemon(action) => daemon::run(settings, *action, stage),
         Verb::Playground { link } => playground::run(settings, link.as_deref(), stage).map(|()| None),
+        Verb::Mcp(mcp) => mcp::run(settings, mcp, stage).map(|()| None),
         Verb::Init(init) => init::run(settings, init).map(Some),
         Verb::Doctor(doctor) => doctor::run(doctor).map(Some),
         Verb::Keygen(keygen) => keygen::run(settings, keygen).map(Some),

@@ -36,6 +36,11 @@ pub(super) fn open(delivery: &Delivery, opening: Opening<'_>, runner: &dyn Runne
     }
 }
 
+/// The devices that are ready.
+pub(super) fn present(runner: &dyn Runner) -> Vec<Device> {
+    run(runner, Tool::Adb, &["devices"], "").map(|listing| attached(&listing.stdout)).unwrap_or_default()
+}
+
 /// The devices that are ready, from `adb devices`.
 fn attached(listing: &str) -> Vec<Device> {
     let device = |line: &str| {

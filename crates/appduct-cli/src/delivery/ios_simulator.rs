@@ -19,6 +19,12 @@ pub(super) fn open(delivery: &Delivery, opening: Opening<'_>, runner: &dyn Runne
     xcrun(&["simctl", "openurl", &udid, opening.link]).map(drop)
 }
 
+/// The simulators that are up.
+pub(super) fn present(runner: &dyn Runner) -> Vec<Device> {
+    let listing = run(runner, Tool::Xcrun, &["simctl", "list", "devices", "booted", "--json"], "");
+    listing.map(|listing| booted(&listing.stdout)).unwrap_or_default()
+}
+
 /// The simulators that are up; a listing that cannot be read has none.
 fn booted(listing: &str) -> Vec<Device> {
     let listing: Value = serde_json::from_str(listing).unwrap_or_default();

@@ -82,6 +82,35 @@ fn is_loopback(address: &str) -> bool {
     matches!(address.as_str(), "localhost" | "::1" | "0.0.0.0" | "::") || address.starts_with("127.")
 }
 
+/// A device that is there, and what to open a link on it with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) target: OpenTarget,
+    pub(crate) id: String,
+    pub(crate) name: Option<String>,
+}
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name} ({}, {})", self.target.as_str(), self.id),
+            None => write!(f, "{} ({})", self.id, self.target.as_str()),
+        }
+    }
+}
+
+/// The booted simulators and attached Android devices, those of `android_serial` only where it is given. A platform whose
+/// tools fail has none. A physical iPhone is never among them: nobody chooses one unasked.
+pub(crate) fn found(runner: &dyn Runner, android_serial: Option<&str>) -> Vec<Found> {
+    let of = |target: OpenTarget, devices: Vec<Device>| {
+        devices.into_iter().map(move |Device { id, name }| Found { target, id, name })
+    };
+    let simulators = ios_simulator::present(runner);
+    let mut android = android::present(runner);
+    android.retain(|device| android_serial.is_none_or(|serial| device.id == serial));
+    of(OpenTarget::IosSim, simulators).chain(of(OpenTarget::Android, android)).collect()
+}
+
 /// A device as people know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Device {
@@ -113,6 +142,23 @@ fn only(devices: Vec<Device>, kind: &str, how_to_get_one: &str) -> Result<Device
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_that_are_there_are_found_and_tools_that_fail_find_none() {
+        use super::script::{Played, Script};
+        let simulators = r#"{"devices":{"iOS":[{"udid":"A1","name":"iPhone","state":"Booted"}]}}"#;
+        let android = "List of devices attached\nemulator-5554\tdevice\nX\tdevice\n";
+        let of = |first: Played, second: Played, serial: Option<&str>| {
+            let found = found(&Script::new([first, second]), serial);
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of(Played::Says(simulators), Played::Says(android), None),
+            ["iPhone (ios-sim, A1)", "emulator-5554 (android)", "X (android)"]
+        );
+        assert_eq!(of(Played::IsMissing, Played::Says(android), Some("X")), ["X (android)"]);
+        assert!(of(Played::Fails("no simctl"), Played::CannotStart, None).is_empty());
+    }
 
     #[test]
     fn an_endpoint_on_this_machine_is_none_for_a_device() {

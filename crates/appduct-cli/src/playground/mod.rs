@@ -35,8 +35,8 @@ pub(crate) fn run(link: &str, again: &str) -> Result<(), Failure> {
     })
 }
 
-/// Resolves when somebody wants the app to end.
-fn stopped() -> io::Result<impl Future<Output = ()>> {
+/// Resolves when somebody wants the program to end.
+pub(crate) fn stopped() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {

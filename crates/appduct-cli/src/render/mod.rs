@@ -17,6 +17,7 @@ use crate::settings::Output;
 
 pub(crate) use escape::is_dangerous;
 pub(crate) use escape::line as escaped;
+pub(crate) use human::qr_code;
 pub(crate) use progress::Progress;
 
 /// When a command ran.

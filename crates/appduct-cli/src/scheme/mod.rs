@@ -11,8 +11,9 @@ use std::path::Path;
 
 use appduct_proto::wire::DeepLink;
 
+use crate::env::Env;
 use crate::error::Failure;
-use crate::settings::{LinkSettings, Settings};
+use crate::settings::Settings;
 
 pub(crate) use config::project_configs;
 pub(crate) use probes::Probed;
@@ -22,6 +23,19 @@ pub(crate) use probes::Probed;
 struct Found {
     scheme: String,
     origin: String,
+}
+
+/// What the line and the environment say of the scheme.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SchemeOptions {
+    flag: Option<String>,
+    env: Option<String>,
+}
+
+impl SchemeOptions {
+    pub(crate) fn new(flag: Option<String>, env: &Env) -> Self {
+        Self { flag: flag.filter(|scheme| !scheme.is_empty()), env: env.scheme.clone() }
+    }
 }
 
 /// Where the project's settings may stand.
@@ -48,8 +62,8 @@ pub(crate) fn in_places<T>(
 }
 
 /// The scheme to use. The line and the environment come first, then configuration files, then the project's own files.
-pub(crate) fn resolve(settings: &Settings, link: &LinkSettings) -> Result<String, Failure> {
-    for (scheme, origin) in [(&link.scheme_flag, "--scheme"), (&link.scheme_env, "APPDUCT_SCHEME")] {
+pub(crate) fn resolve(settings: &Settings, options: &SchemeOptions) -> Result<String, Failure> {
+    for (scheme, origin) in [(&options.flag, "--scheme"), (&options.env, "APPDUCT_SCHEME")] {
         if let Some(scheme) = scheme {
             return checked(Found { scheme: scheme.clone(), origin: origin.to_owned() });
         }

@@ -7,7 +7,7 @@ use crate::args::EventsArgs;
 use crate::error::Failure;
 
 /// What to show.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventsSettings {
     /// What happens, while it happens.
     Stream(StreamQuery),
@@ -18,7 +18,7 @@ pub(crate) enum EventsSettings {
 }
 
 /// Which events of a stream, and when it ends.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamQuery {
     pub(crate) selector: Option<String>,
     /// `None` is every kind.
@@ -29,7 +29,7 @@ pub(crate) struct StreamQuery {
 }
 
 /// Which of the held app events.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SinceQuery {
     pub(crate) selector: Option<String>,
     pub(crate) since: u64,
@@ -39,7 +39,7 @@ pub(crate) struct SinceQuery {
 }
 
 /// Which of the declared events.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeclaredQuery {
     pub(crate) selector: Option<String>,
     pub(crate) name: Option<String>,

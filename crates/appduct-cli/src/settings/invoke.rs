@@ -10,7 +10,7 @@ use crate::args::{CallFlags, ProgressWhen};
 use crate::error::Failure;
 
 /// What to call, and with what.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CallSettings {
     pub(crate) selector: Option<String>,
     pub(crate) tool: String,
@@ -21,7 +21,7 @@ pub(crate) struct CallSettings {
 }
 
 /// The input of a call.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     /// A JSON object.
     Object(RawJson),
@@ -32,14 +32,14 @@ pub(crate) enum Input {
 }
 
 /// One `key=value` or `key:=<json>`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub(crate) key: String,
     pub(crate) value: AssignedValue,
 }
 
 /// What stands after the `=`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AssignedValue {
     /// To be read by the schema.
     Text(String),

@@ -5,12 +5,12 @@ use super::wait::{self, LinkWait};
 use crate::args::{LinkArgs, OpenTarget};
 use crate::env::Env;
 use crate::error::Failure;
+use crate::scheme::SchemeOptions;
 
 /// What to mint.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSettings {
-    pub(crate) scheme_flag: Option<String>,
-    pub(crate) scheme_env: Option<String>,
+    pub(crate) scheme: SchemeOptions,
     /// Seconds.
     pub(crate) ttl: Option<u64>,
     pub(crate) qr: bool,
@@ -35,8 +35,7 @@ pub(super) fn resolve(args: LinkArgs, env: &Env) -> Result<LinkSettings, Failure
         ttl: positive("--ttl", &args.ttl)?,
         open: open(&args, env)?,
         wait: wait::of_link(&args.waiting)?,
-        scheme_flag: args.scheme.filter(|scheme| !scheme.is_empty()),
-        scheme_env: env.scheme.clone(),
+        scheme: SchemeOptions::new(args.scheme, env),
         qr: args.qr,
     })
 }
@@ -60,5 +59,5 @@ fn open(args: &LinkArgs, env: &Env) -> Result<Option<OpenSettings>, Failure> {
         let quoted = serde_json::to_string(device).unwrap_or_default();
         return Err(Failure::usage(format!("\"--device\" must be a serial or UDID; got {quoted}.")));
     }
-    Ok(Some(OpenSettings { target, device, app_id, relaunch: args.relaunch, has_adb_serial: env.has_adb_serial }))
+    Ok(Some(OpenSettings { target, device, app_id, relaunch: args.relaunch, has_adb_serial: env.adb_serial.is_some() }))
 }

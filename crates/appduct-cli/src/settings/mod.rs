@@ -7,6 +7,7 @@ mod invoke;
 mod keygen;
 mod link;
 mod manual;
+mod mcp;
 mod policy;
 mod tools;
 mod wait;
@@ -30,6 +31,7 @@ pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, Progress
 pub(crate) use keygen::KeygenSettings;
 pub(crate) use link::{LinkSettings, OpenSettings};
 pub(crate) use manual::ManSettings;
+pub(crate) use mcp::McpSettings;
 pub(crate) use policy::ExplainSettings;
 pub(crate) use tools::{ListQuery, Target, ToolsSettings, View, only_a_listing};
 pub(crate) use wait::WaitSettings;
@@ -95,7 +97,7 @@ fn color(global: &GlobalArgs, env: &Env, is_terminal: bool) -> bool {
 }
 
 /// What to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) state_dir: StateDir,
     /// The flag that says whether an older daemon is replaced whatever is lost.
@@ -106,7 +108,7 @@ pub(crate) struct Settings {
 }
 
 /// What to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Verb {
     Link(LinkSettings),
     Ls,
@@ -118,6 +120,7 @@ pub(crate) enum Verb {
     Explain(ExplainSettings),
     Daemon(DaemonAction),
     Playground { link: Option<String> },
+    Mcp(McpSettings),
     Init(InitSettings),
     Doctor(DoctorSettings),
     Keygen(KeygenSettings),
@@ -145,6 +148,7 @@ pub(crate) fn command_words(command: &Command) -> String {
             DaemonAction::Status => "daemon status",
         },
         Command::Playground(_) => "playground",
+        Command::Mcp(_) => "mcp",
         Command::Init(_) => "init",
         Command::Doctor(_) => "doctor",
         Command::Keygen(_) => "keygen",
@@ -184,6 +188,7 @@ impl Settings {
             },
             Command::Daemon(args) => Verb::Daemon(args.action),
             Command::Playground(args) => Verb::Playground { link: args.link.map(playground_link).transpose()? },
+            Command::Mcp(args) => Verb::Mcp(mcp::resolve(args, env)?),
             Command::Init(args) => Verb::Init(init::resolve(args)),
             Command::Doctor(args) => Verb::Doctor(doctor::resolve(args)?),
             Command::Keygen(args) => Verb::Keygen(keygen::resolve(args)),

@@ -4,7 +4,7 @@ use crate::args::ExplainArgs;
 use crate::error::Failure;
 
 /// The tool that is asked about.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ExplainSettings {
     pub(crate) selector: Option<String>,
     pub(crate) tool: String,

@@ -7,14 +7,14 @@ use crate::args::{CallFlags, ListingFlags, ToolsArgs};
 use crate::error::Failure;
 
 /// What `tools` shows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ToolsSettings {
     pub(crate) target: Target,
     pub(crate) view: View,
 }
 
 /// Whose tools, or which tool.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The tools of a session.
     Session { selector: Option<String> },
@@ -25,7 +25,7 @@ pub(crate) enum Target {
 }
 
 /// What to show of a session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum View {
     Tools(ListQuery),
     Groups,
@@ -157,7 +157,7 @@ fn view(flags: ListingFlags) -> Result<View, Failure> {
     Ok(View::Groups)
 }
 
-fn parse_group(text: &str) -> Result<Group, Failure> {
+pub(super) fn parse_group(text: &str) -> Result<Group, Failure> {
     text.parse().map_err(|_| {
         let quoted = serde_json::to_string(text).unwrap_or_default();
         Failure::usage(format!(

@@ -9,7 +9,7 @@ use crate::args::{WaitArgs, WaitFlags};
 use crate::error::Failure;
 
 /// What to wait for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WaitSettings {
     /// `None` is any session.
     pub(crate) selector: Option<String>,

@@ -18,6 +18,7 @@ mod keys;
 mod links;
 mod listings;
 mod manual;
+mod mcp;
 mod policies;
 mod projects;
 mod run;

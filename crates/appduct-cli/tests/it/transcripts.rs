@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use crate::run::{Place, Ran};
 
 /// More than a loaded machine needs for a start.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The tools of the demo app.
 const TOOLS: u64 = 5;
 
 /// A process that is ended with its owner.
-struct Running(Child);
+pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -65,7 +65,7 @@ impl Loop {
 }
 
 /// Starts `daemon run` and waits for its envelope.
-fn start_daemon(place: &Place) -> Running {
+pub(crate) fn start_daemon(place: &Place) -> Running {
     let mut command = place.command(&["daemon", "run", "--json"]);
     command.env("APPDUCT_LOG", "error");
     let mut daemon = Running(command.stderr(Stdio::inherit()).spawn().unwrap());
@@ -77,7 +77,7 @@ fn start_daemon(place: &Place) -> Running {
 }
 
 /// Waits until an app has registered all its tools.
-fn wait_for_tools(mut client: Client) {
+pub(crate) fn wait_for_tools(mut client: Client) {
     let connection = client.shutdown_handle().unwrap();
     let (done, is_done) = mpsc::channel::<()>();
     let watchdog = std::thread::spawn(move || {

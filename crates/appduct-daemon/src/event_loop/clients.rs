@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use appduct_proto::host::{CallId, Event};
+use appduct_proto::host::{CallId, Event, EventBody};
 use appduct_proto::wire::RawJson;
 use appduct_rpc::RpcError;
 use appduct_rpc::methods::Done;
@@ -31,6 +31,8 @@ struct Caller {
     client: ClientId,
     id: RawJson,
     slot: Slot,
+    /// Whether its connection gets the events of the call, whatever it has subscribed to.
+    follow: bool,
 }
 
 impl Clients {
@@ -69,13 +71,13 @@ impl Clients {
         }
     }
 
-    /// Replies when the call ends.
-    pub(super) fn await_call(&mut self, call: CallId, client: ClientId, id: RawJson, slot: Slot) {
-        self.callers.insert(call, Caller { client, id, slot });
+    /// Replies when the call ends. Must come before the first event of the call is published.
+    pub(super) fn await_call(&mut self, call: CallId, client: ClientId, id: RawJson, slot: Slot, follow: bool) {
+        self.callers.insert(call, Caller { client, id, slot, follow });
     }
 
     pub(super) fn call_ended(&mut self, call: &CallId, result: Result<Reply, RpcError>) {
-        if let Some(Caller { client, id, slot }) = self.callers.remove(call) {
+        if let Some(Caller { client, id, slot, .. }) = self.callers.remove(call) {
             self.reply(client, id, result, slot);
         }
     }
@@ -83,9 +85,11 @@ impl Clients {
     /// Tells everyone who wants to know.
     pub(super) fn publish(&mut self, event: &Event) {
         let mut whole = None;
-        for connected in self.connected.values_mut() {
+        let follower = call_of(&event.body).and_then(|call| self.callers.get(call)).filter(|caller| caller.follow);
+        for (client, connected) in &mut self.connected {
             let line = connected.subscription.as_ref().and_then(|subscription| subscription.line(event, &mut whole));
-            if let Some(line) = line {
+            let is_followed = follower.is_some_and(|caller| caller.client == *client);
+            if let Some(line) = line.or_else(|| is_followed.then(|| Notification::of(event).line().into())) {
                 connected.notify(line);
             }
         }
@@ -99,6 +103,26 @@ impl Clients {
                 connected.notify(Arc::clone(&line));
             }
         }
+    }
+}
+
+/// The call that an event is about.
+fn call_of(body: &EventBody) -> Option<&CallId> {
+    match body {
+        EventBody::ToolCallStarted { call, .. } | EventBody::ToolCallProgress { call, .. } => Some(call),
+        EventBody::ToolCallFinished(finished) => Some(&finished.call),
+        EventBody::LinkCreated { .. }
+        | EventBody::LinkExpired
+        | EventBody::SessionClaimed { .. }
+        | EventBody::SessionSuspended { .. }
+        | EventBody::SessionResumed
+        | EventBody::SessionRevoked
+        | EventBody::SessionExpired
+        | EventBody::ToolsChanged { .. }
+        | EventBody::EventsChanged { .. }
+        | EventBody::AppEvent { .. }
+        | EventBody::AppEventPreview { .. }
+        | EventBody::ToolCallDenied { .. } => None,
     }
 }
 

@@ -200,7 +200,9 @@ impl EventLoop {
             Ok(Answer::AfterCheck { check, params }) => {
                 return self.check(check, move |verdict| Event::ArgsChecked { client, id, params, slot, verdict });
             }
-            Ok(Answer::AfterCall(call)) => return self.clients.await_call(call, client, id, slot),
+            Ok(Answer::AfterCall { call, follow }) => {
+                return self.clients.await_call(call, client, id, slot, follow);
+            }
             Ok(Answer::Subscribe(subscription)) => return self.clients.subscribe(client, id, subscription, slot),
             Ok(Answer::Shutdown) => return self.say_goodbye(client, id, slot),
             Ok(Answer::Reply(reply)) => Ok(reply),

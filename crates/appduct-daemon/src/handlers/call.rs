@@ -76,7 +76,7 @@ pub(crate) fn call(
     match state.host.call(now, request) {
         Ok(id) => {
             state.in_flight.extend(call.map(|call| (id.clone(), call)));
-            Ok(Answer::AfterCall(id))
+            Ok(Answer::AfterCall { call: id, follow: params.follow == Some(true) })
         }
         Err(refusal) => Err(refuse(state, now, params, refusal)),
     }

@@ -78,8 +78,8 @@ impl Request {
 pub(crate) enum Answer {
     /// It is answered.
     Reply(Reply),
-    /// It is answered when this call ends.
-    AfterCall(CallId),
+    /// It is answered when this call ends; its connection hears of the call meanwhile where it follows it.
+    AfterCall { call: CallId, follow: bool },
     /// Its arguments are checked first; [`call()`] goes on with the verdict.
     AfterCheck { check: Check, params: Box<ToolsCall> },
     /// It is answered, and from then on its connection gets notifications.

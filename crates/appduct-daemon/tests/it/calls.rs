@@ -99,6 +99,49 @@ fn events_and_reply_of_a_call_come_in_order() {
     assert_eq!((&seen[2]["alias"], &seen[2]["seq"]), (&json!("x"), &json!(0)));
 }
 
+fn kinds_until_reply(control: &mut Control, id: u64) -> Vec<(String, Value)> {
+    let mut seen = Vec::new();
+    loop {
+        let value = control.value();
+        if value["id"] == id {
+            return seen;
+        }
+        let params = &value["params"];
+        seen.push((params["kind"].as_str().unwrap().to_owned(), params["data"]["callId"].clone()));
+    }
+}
+
+#[test]
+fn a_followed_call_tells_its_own_events_and_no_others() {
+    let (daemon, mut app) = daemon_and_app();
+    let (mut follower, mut other) = (daemon.control(), daemon.control());
+    let params = json!({"name": "pay", "args": {}, "follow": true});
+    let first = follower.request("tools.call", params);
+    let followed = tool_call(&mut app);
+    let second = other.request("tools.call", json!({"name": "pay", "args": {}}));
+    let unfollowed = tool_call(&mut app);
+    for call in [&unfollowed, &followed] {
+        answer(&mut app, &call["id"], "tool_call_progress", json!({"progress": 0.5}));
+        answer(&mut app, &call["id"], "tool_result", json!({"result": null}));
+    }
+    let kinds = ["tool_call_started", "tool_call_progress", "tool_call_finished"];
+    let expected = kinds.map(|kind| (kind.to_owned(), followed["id"].clone()));
+    assert_eq!(kinds_until_reply(&mut follower, first), expected);
+    assert_eq!(kinds_until_reply(&mut other, second), []);
+}
+
+#[test]
+fn a_follower_that_has_subscribed_hears_everything_once() {
+    let (daemon, mut app) = daemon_and_app();
+    let mut control = daemon.control();
+    control.call("events.subscribe", json!({"kinds": ["tool_call_started"]})).unwrap();
+    let id = control.request("tools.call", json!({"name": "pay", "args": {}, "follow": true}));
+    let call = tool_call(&mut app);
+    answer(&mut app, &call["id"], "tool_result", json!({"result": null}));
+    let expected = ["tool_call_started", "tool_call_finished"].map(|kind| (kind.to_owned(), call["id"].clone()));
+    assert_eq!(kinds_until_reply(&mut control, id), expected);
+}
+
 #[test]
 fn calls_reach_the_app_that_they_name() {
     let daemon = Daemon::start();

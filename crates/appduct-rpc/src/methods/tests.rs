@@ -66,10 +66,11 @@ fn parameters_go_there_and_back_and_absent_ones_are_left_out() {
             caller: Some(Caller::Mcp),
             consent: Some(Consent::Elicitation),
             validate: Some(false),
+            follow: Some(true),
         },
         concat!(
             r#"{"name":"add","args":{"a" : 1.0, "b":"\ud800"},"timeoutMs":1500,"caller":"mcp","#,
-            r#""consent":"elicitation","validate":false}"#
+            r#""consent":"elicitation","validate":false,"follow":true}"#
         ),
     );
     there_and_back(
@@ -178,6 +179,7 @@ fn a_caller_waits_five_seconds_longer_than_the_daemon() {
         caller: None,
         consent: None,
         validate: None,
+        follow: None,
     };
     for (timeout_ms, wait_ms) in [
         (None, 605_000),

@@ -48,6 +48,10 @@ pub struct ToolsCall {
     pub consent: Option<Consent>,
     /// Ours: `false` skips the check of `args` against the tool's input schema.
     pub validate: Option<bool>,
+    /// Ours: `true` has the events of this call (`tool_call_started` with its id, `tool_call_progress`,
+    /// `tool_call_finished`) come as notifications on this connection, before the reply, whatever it has subscribed to.
+    /// An older daemon ignores it.
+    pub follow: Option<bool>,
 }
 
 /// Who calls.
@@ -194,7 +198,7 @@ impl Method for ToolsCall {
         let object = optional(object, "timeoutMs", timeout_ms)
             .optional_text("caller", self.caller.map(Caller::as_str))
             .optional_text("consent", self.consent.map(Consent::as_str));
-        optional(object, "validate", self.validate).into_raw()
+        optional(optional(object, "validate", self.validate), "follow", self.follow).into_raw()
     }
 
     fn parse(params: &Fields<'_>) -> Result<Self, FieldFault> {
@@ -207,6 +211,7 @@ impl Method for ToolsCall {
             caller: optional_word(params, "caller", Caller::NAMES, Caller::ALL)?,
             consent: consent(params)?,
             validate: params.optional_boolean("validate")?,
+            follow: params.optional_boolean("follow")?,
         })
     }
 }

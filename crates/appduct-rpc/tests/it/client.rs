@@ -24,6 +24,7 @@ fn call() -> ToolsCall {
         caller: None,
         consent: None,
         validate: None,
+        follow: None,
     }
 }
 

@@ -40,6 +40,12 @@ pub(super) fn lines(link: &Link, style: Style) -> Vec<String> {
     lines
 }
 
+/// A link as a plain code.
+pub(crate) fn qr_code(link: &str) -> Result<String, qrcode::types::QrError> {
+    let code = QrCode::with_error_correction_level(link, EcLevel::L)?;
+    Ok(art(&code, Style::new(false, false)).join("\n"))
+}
+
 /// Two rows of modules on each line.
 ///
 /// Without colour the dark modules are blocks and there is no margin: the plain form, for files and for light paper. A

@@ -8,6 +8,7 @@ mod invoke;
 mod key;
 mod link;
 mod manual;
+mod mcp;
 mod policy;
 mod sessions;
 mod table;
@@ -23,6 +24,8 @@ use super::{Meta, escape};
 use crate::error::Failure;
 use crate::report::{Item, Report};
 use crate::settings::Output;
+
+pub(crate) use link::qr_code;
 
 /// Where the text of a list begins: `  1. text`.
 const LIST_INDENT: usize = 5;
@@ -91,6 +94,7 @@ pub(super) fn success(report: &Report, meta: Option<&Meta>, output: Output) -> S
         Report::Diagnosis(diagnosis) => doctor::lines(diagnosis, style),
         Report::Initialized(initialized) => init::lines(initialized, style),
         Report::Key(key) => key::lines(key, style),
+        Report::McpListening(listening) => mcp::lines(listening, style),
         Report::Pages(pages) => manual::lines(pages, style),
         // These go into a file or to a program, as they are.
         Report::Script(script) => return script.script.clone(),
