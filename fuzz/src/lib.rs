@@ -6,12 +6,14 @@
 
 pub mod app_frames;
 pub mod bootstrap;
+pub mod configs;
 pub mod core_operations;
 pub mod daemon_frames;
 pub mod descriptors;
 pub mod globs;
 pub mod host_operations;
 mod json;
+pub mod last_ports;
 pub mod leases;
 pub mod lines;
 pub mod links;
@@ -44,6 +46,6 @@ macro_rules! targets {
 }
 
 targets! {
-    text: app_frames bootstrap daemon_frames descriptors globs leases lines links records replies requests signatures;
+    text: app_frames bootstrap configs daemon_frames descriptors globs last_ports leases lines links records replies requests signatures;
     choices: core_operations host_operations pair_operations;
 }

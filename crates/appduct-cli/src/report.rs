@@ -7,7 +7,7 @@ mod manual;
 mod mcp;
 
 use appduct_proto::wire::RawJson;
-use appduct_rpc::methods::{EventNotification, LinkEndpoint, Policy, PolicyExplained, Session, ToolGroup};
+use appduct_rpc::methods::{Attached, EventNotification, LinkEndpoint, Policy, PolicyExplained, Session, ToolGroup};
 use serde::{Serialize, Serializer};
 
 pub(crate) use doctor::{Assertion, Diagnosis, Expected, Format, Platform};
@@ -21,6 +21,9 @@ pub(crate) use mcp::McpListening;
 #[serde(untagged)]
 pub(crate) enum Report {
     Link(Link),
+    WebLink(WebLink),
+    /// A page that its browser has paired.
+    Attached(Attached),
     Sessions(Sessions),
     Tools(Tools),
     Groups(Groups),
@@ -63,6 +66,25 @@ pub(crate) struct Link {
     /// Whether to draw the link.
     #[serde(skip)]
     pub(crate) qr: bool,
+}
+
+/// A link for a web page.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WebLink {
+    pub(crate) session_id: String,
+    /// The page's address with the link: a secret until it is claimed.
+    pub(crate) url: String,
+    /// What the page's console takes instead.
+    pub(crate) script: String,
+    /// Unix seconds.
+    pub(crate) expires_at: u64,
+}
+
+impl std::fmt::Debug for WebLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebLink").field("session_id", &self.session_id).finish_non_exhaustive()
+    }
 }
 
 /// A link that a device was told to open.

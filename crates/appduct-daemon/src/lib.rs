@@ -1,11 +1,13 @@
 //! The Appduct daemon: one process per user that apps connect to and clients talk to.
 //!
 //! [`run`] is the whole of it. Inside, one task (`event_loop`) owns the state and is reached by a bounded mailbox only;
-//! device sockets (`links`) and control connections (`control`) are tasks that fill it, `handlers` turn requests into
+//! device sockets (`links`), control connections (`control`) and tabs of a browser
+//! (`browser`) are tasks that fill it, `handlers` turn requests into
 //! commands of the host. Every file is under the state directory.
 
 mod address;
 mod audit;
+mod browser;
 mod clock;
 pub mod config;
 mod control;
@@ -34,6 +36,7 @@ use appduct_rpc::StateDir;
 pub use clock::Clock;
 pub use error::StartError;
 pub use key::{KeyError, KeyKind, generate_key, generate_key_of};
+pub use persistence::LastPorts;
 
 /// What a daemon is started with.
 #[derive(Clone, Debug)]

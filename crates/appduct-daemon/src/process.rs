@@ -22,8 +22,9 @@ use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
 use crate::audit::Audit;
+use crate::browser::Running;
 use crate::config::PolicyFile;
-use crate::event_loop::{self, Event, EventLoop, Logs, Mailbox};
+use crate::event_loop::{self, Devices, Event, EventLoop, Logs, Mailbox};
 use crate::events_log::EventsLog;
 use crate::key::HostKey;
 use crate::leaf::Leaf;
@@ -145,7 +146,7 @@ impl Daemon {
         let mut accepting = links::serve_native(bound, leaf.resolver(), &doorway)
             .map_err(|error| StartError::Certificate(error.to_string()))?;
         accepting.extend(links::serve_web(web_bound, Origins::new(config.web_origins.clone()), &doorway));
-        accepting.push(control::serve(listener, mailbox.clone(), open));
+        accepting.push(control::serve(listener, mailbox.clone(), open.clone()));
         let mut host = Host::new(config.host_settings(sessions_file.is_some()), seed);
         if let Some(records) = records {
             tracing::info!(sessions = records.session_count(), links = records.link_count(), "taking over");
@@ -153,6 +154,7 @@ impl Daemon {
         }
         let state = State {
             host,
+            devices: Devices::default(),
             leaf,
             policy_file,
             saver: Saver::new(sessions_file),
@@ -170,6 +172,7 @@ impl Daemon {
             validation: Validation::with_patience(Patience { wait: seams.validation_wait, ..Patience::default() }),
             audit,
             events_log,
+            relays: Running::new(open),
         };
         let owner = tokio::spawn(EventLoop::new(state, seams.clock, &mailbox, events).run());
         tracing::info!(version, wss_port, web_port, %pin, "the daemon is up");

@@ -8,7 +8,9 @@ use appduct_proto::wire::Pin;
 use appduct_rpc::StateDir;
 
 use crate::audit::Audit;
+use crate::browser::Running;
 use crate::config::{Config, PolicyFile};
+use crate::event_loop::Devices;
 use crate::events_log::EventsLog;
 use crate::handlers::InFlight;
 use crate::leaf::Leaf;
@@ -19,6 +21,7 @@ use crate::validation::Validation;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) host: Host,
+    pub(crate) devices: Devices,
     pub(crate) leaf: Leaf,
     pub(crate) policy_file: PolicyFile,
     pub(crate) saver: Saver,
@@ -30,6 +33,7 @@ pub(crate) struct State {
     pub(crate) validation: Validation,
     pub(crate) audit: Audit,
     pub(crate) events_log: EventsLog,
+    pub(crate) relays: Running,
 }
 
 impl State {

@@ -17,6 +17,16 @@ fn tool(choices: &mut Choices<'_>) -> (String, Option<String>) {
     (name(choices).to_owned(), GROUPS[choices.place(GROUPS.len())].map(str::to_owned))
 }
 
+/// How long a tool's descriptor is.
+pub(super) fn tool_bytes(name: &str, group: Option<&str>) -> usize {
+    tool_json(&(name.to_owned(), group.map(str::to_owned))).to_string().len()
+}
+
+/// How long an event's is.
+pub(super) fn event_bytes(name: &str) -> usize {
+    event_json(name).to_string().len()
+}
+
 fn tool_json((name, group): &(String, Option<String>)) -> Value {
     let mut tool = json!({ "name": name, "description": "d" });
     if let Some(group) = group {
@@ -66,7 +76,10 @@ pub(super) fn choose(choices: &mut Choices<'_>, call: &str) -> (Value, Said) {
             let fields = json!({ "operation": "remove", "name": name });
             (frame("event_registry_delta", fields), Said::RemoveEvent(name.to_owned()))
         }
-        9 => (frame("event", json!({ "name": name(choices), "ts": 1, "payload": [1, 2] })), Said::Posted),
+        9 => {
+            let payload = if choices.flag() { json!([1, 2]) } else { json!("longer than that") };
+            (frame("event", json!({ "name": name(choices), "ts": 1, "payload": payload })), Said::Posted)
+        }
         10 | 11 => {
             let answer = Said::Answer { call: call.to_owned(), kind: "result" };
             (frame("tool_result", json!({ "id": call, "result": null })), answer)

@@ -21,6 +21,8 @@ struct Numbers {
     max_calls: usize,
     max_tools: usize,
     max_events: usize,
+    max_registry_bytes: usize,
+    event_buffer_bytes: usize,
 }
 
 const SETTINGS: Numbers = Numbers {
@@ -31,6 +33,10 @@ const SETTINGS: Numbers = Numbers {
     max_calls: 3,
     max_tools: 4,
     max_events: 3,
+    // Four tools fit unless all are grouped.
+    max_registry_bytes: 165,
+    // Two short events fit, or the newest one alone.
+    event_buffer_bytes: 15,
 };
 
 /// The first byte says whether sessions are recorded. Each operation is a byte for its kind and some for what it is about.

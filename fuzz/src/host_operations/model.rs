@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SETTINGS;
+use super::frames::{event_bytes, tool_bytes};
 
 /// How long a socket may stay without a claim or resume.
 const HELLO_MS: u64 = 10_000;
@@ -66,8 +67,8 @@ pub(super) struct Session {
     pub(super) events: BTreeSet<String>,
     /// The number of the newest event.
     posted: u64,
-    /// The numbers of the events that are kept.
-    pub(super) kept: Vec<u64>,
+    /// The numbers of the events that are kept, and their bytes.
+    pub(super) kept: Vec<(u64, usize)>,
     /// How many numbers crashes may have taken since.
     gap: u64,
     /// An earlier process had it.
@@ -370,16 +371,21 @@ impl Model {
     }
 
     /// An event of this session was told with this number.
-    pub(super) fn numbered(&mut self, id: &str, seq: u64) {
+    pub(super) fn numbered(&mut self, id: &str, seq: u64, bytes: usize) {
         let session = self.sessions.iter_mut().find(|session| session.id == id);
         let session = session.expect("it is the event of a session");
         let next = session.posted + 1;
         assert!((next..=next + session.gap).contains(&seq), "{seq} comes after {}", session.posted);
         session.gap = 0;
         session.posted = seq;
-        session.kept.push(seq);
-        let over = session.kept.len().saturating_sub(SETTINGS.event_buffer);
-        session.kept.drain(..over);
+        session.kept.push((seq, bytes));
+        let is_over = |kept: &[(u64, usize)]| {
+            let bytes = kept.iter().map(|(_, bytes)| bytes).sum::<usize>();
+            kept.len() > SETTINGS.event_buffer || (kept.len() > 1 && bytes > SETTINGS.event_buffer_bytes)
+        };
+        while is_over(&session.kept) {
+            session.kept.remove(0);
+        }
     }
 
     pub(super) fn says(&mut self, socket: u64, session_id: Option<&str>, said: Said) {
@@ -398,16 +404,18 @@ impl Model {
         let is_taken = match said {
             Said::Tools(tools) => {
                 let tools: BTreeMap<_, _> = tools.into_iter().collect();
-                let fits = tools.len() <= SETTINGS.max_tools;
+                let fits = fit_tools(&tools);
                 if fits {
                     session.tools = tools;
                 }
                 fits
             }
             Said::AddTool(name, group) => {
-                let fits = session.tools.contains_key(&name) || session.tools.len() < SETTINGS.max_tools;
+                let mut tools = session.tools.clone();
+                tools.insert(name, group);
+                let fits = fit_tools(&tools);
                 if fits {
-                    session.tools.insert(name, group);
+                    session.tools = tools;
                 }
                 fits
             }
@@ -417,16 +425,18 @@ impl Model {
             }
             Said::Events(events) => {
                 let events: BTreeSet<_> = events.into_iter().collect();
-                let fits = events.len() <= SETTINGS.max_events;
+                let fits = fit_events(&events);
                 if fits {
                     session.events = events;
                 }
                 fits
             }
             Said::AddEvent(name) => {
-                let fits = session.events.contains(&name) || session.events.len() < SETTINGS.max_events;
+                let mut events = session.events.clone();
+                events.insert(name);
+                let fits = fit_events(&events);
                 if fits {
-                    session.events.insert(name);
+                    session.events = events;
                 }
                 fits
             }
@@ -642,6 +652,16 @@ impl Model {
         let is_free = |name: &String| self.sessions.iter().all(|session| session.alias != *name);
         names.into_iter().find(is_free).expect("numbers do not run out")
     }
+}
+
+fn fit_tools(tools: &BTreeMap<String, Option<String>>) -> bool {
+    let bytes: usize = tools.iter().map(|(name, group)| tool_bytes(name, group.as_deref())).sum();
+    tools.len() <= SETTINGS.max_tools && bytes <= SETTINGS.max_registry_bytes
+}
+
+fn fit_events(events: &BTreeSet<String>) -> bool {
+    let bytes: usize = events.iter().map(|name| event_bytes(name)).sum();
+    events.len() <= SETTINGS.max_events && bytes <= SETTINGS.max_registry_bytes
 }
 
 /// Something whose moment comes.

@@ -107,8 +107,9 @@ impl World {
                 assert!(self.done.ended.insert(call.call.0.to_string(), kind).is_none(), "ended twice");
             }
             Output::Event(event) => {
-                if let EventBody::AppEvent { .. } = event.body {
-                    self.model.numbered(&event.session_id, event.seq);
+                if let EventBody::AppEvent { name, payload, .. } = &event.body {
+                    let payload = payload.as_ref().map_or(0, |payload| payload.as_str().len());
+                    self.model.numbered(&event.session_id, event.seq, name.len() + payload);
                     assert!(self.done.posted.insert(event.session_id), "told twice");
                 } else {
                     assert_eq!(event.seq, 0);
@@ -231,6 +232,8 @@ fn host(persist: bool, seed: u8) -> Host {
         max_calls_per_session: SETTINGS.max_calls,
         max_tools: SETTINGS.max_tools,
         max_events: SETTINGS.max_events,
+        max_registry_bytes: SETTINGS.max_registry_bytes,
+        event_buffer_bytes: SETTINGS.event_buffer_bytes,
         persist,
         ..Settings::default()
     };

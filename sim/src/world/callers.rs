@@ -43,6 +43,7 @@ impl World<'_> {
             args,
             timeout_ms,
             consent: false,
+            room_bytes: usize::MAX,
         };
         let now = self.daemon.clocks(self.now);
         let Some(host) = &mut self.daemon.host else { return false };

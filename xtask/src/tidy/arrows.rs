@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("appduct", &["appduct-proto"]),
     ("appduct-cli", &["appduct", "appduct-daemon", "appduct-proto", "appduct-rpc"]),
     ("appduct-sim", &["appduct-proto"]),
-    ("appduct-fuzz", &["appduct-proto", "appduct-rpc"]),
+    ("appduct-fuzz", &["appduct-daemon", "appduct-proto", "appduct-rpc"]),
     ("xtask", &[]),
 ];
 

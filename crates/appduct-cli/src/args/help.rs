@@ -16,7 +16,7 @@ const EXIT_STATUS: &[(u8, &str)] = &[
     (1, "any other failure"),
     (3, "an assertion does not hold"),
     (64, "the command line is wrong"),
-    (65, "the input of the call is not valid"),
+    (65, "the input is not valid, or the daemon refuses the request"),
     (66, "the file cannot be inspected"),
     (70, "the daemon cannot be reached, or is of another version"),
     (71, "no such session, several, or one that is not connected"),
@@ -26,7 +26,7 @@ const EXIT_STATUS: &[(u8, &str)] = &[
 
 /// Those that a command can end with besides 0, 1 and 64. A command that is not listed can end with any.
 const OF_COMMANDS: &[(&str, &[u8])] = &[
-    ("link", &[70, 71]),
+    ("link", &[65, 70, 71]),
     ("ls", &[70]),
     ("tools", &[65, 70, 71, 72, 77]),
     ("invoke", &[65, 70, 71, 72, 77]),
@@ -42,7 +42,7 @@ const OF_COMMANDS: &[(&str, &[u8])] = &[
     ("keygen", &[]),
     ("completions", &[]),
     ("man", &[]),
-    ("sessions", &[70, 71]),
+    ("sessions", &[65, 70, 71]),
 ];
 
 /// The widest that a page is set, which is also how wide it is where nobody knows the width.

@@ -29,7 +29,7 @@ pub(crate) use help::{command, without_help_word};
 pub(crate) use init::InitArgs;
 pub(crate) use invoke::{CallFlags, InvokeArgs, ProgressWhen};
 pub(crate) use keygen::{KeyType, KeygenArgs};
-pub(crate) use link::{LinkArgs, OpenTarget};
+pub(crate) use link::{LinkArgs, OpenTarget, Opener};
 pub(crate) use listing::ListingFlags;
 pub(crate) use manual::{CompletionsArgs, ManArgs, ShellName};
 pub(crate) use mcp::McpArgs;

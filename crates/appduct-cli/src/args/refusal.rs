@@ -27,6 +27,8 @@ const TEXT: &[&str] = &[
     "--tool",
     "--open",
     "--device",
+    "--browser-url",
+    "--target-id",
     "--app-id",
     "--ios-app-id",
     "--android-app-id",

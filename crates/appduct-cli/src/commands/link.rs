@@ -4,7 +4,7 @@ use appduct_rpc::methods::LinkCreate;
 
 use super::control::Control;
 use super::playground::deep_link;
-use super::{Stage, wait};
+use super::{Stage, wait, web};
 use crate::app_id::{self, AppPlatform};
 use crate::args::OpenTarget;
 use crate::delivery::{self, Opening, Processes};
@@ -16,6 +16,9 @@ use crate::settings::{LinkSettings, OpenSettings, Settings};
 /// Mints a link for the app's scheme, and opens it where that was asked; nothing is minted where the scheme or the app's id
 /// is not known. Where it waits for the app, the link is told first, because somebody may have to open it.
 pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stage) -> Result<Option<Report>, Failure> {
+    if let Some(page) = &link.web {
+        return web::link(settings, link, page, stage);
+    }
     let scheme = scheme::resolve(settings, &link.scheme)?;
     let delivery = link.open.as_ref().map(|open| delivery(settings, open)).transpose()?;
     let address = delivery.as_ref().and_then(delivery::Delivery::address_override);
@@ -40,9 +43,20 @@ pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stag
         delivery: delivery.map(|delivery| Delivery { delivered: true, target: delivery.target.as_str() }),
         qr: link.qr,
     });
+    hand_over(&mut control, link, &minted.session_id, report, stage)
+}
+
+/// Tells the link, and waits for its app where that was asked.
+pub(super) fn hand_over(
+    control: &mut Control,
+    link: &LinkSettings,
+    session_id: &str,
+    report: Report,
+    stage: &mut dyn Stage,
+) -> Result<Option<Report>, Failure> {
     let Some(patience) = link.wait else { return Ok(Some(report)) };
     stage.announce(&report)?;
-    let session = wait::until_claimed(&mut control, &minted.session_id, patience.timeout, stage)?;
+    let session = wait::until_claimed(control, session_id, patience.timeout, stage)?;
     Ok(Some(Report::Waited(session)))
 }
 

@@ -17,6 +17,7 @@ mod policy;
 mod revoke;
 mod tools;
 mod wait;
+mod web;
 mod words;
 
 use crate::error::Failure;

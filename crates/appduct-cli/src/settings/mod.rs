@@ -29,7 +29,7 @@ pub(crate) use events::{DeclaredQuery, EventsSettings, SinceQuery, StreamQuery};
 pub(crate) use init::InitSettings;
 pub(crate) use invoke::{AssignedValue, Assignment, CallSettings, Input, ProgressMode, read_source};
 pub(crate) use keygen::KeygenSettings;
-pub(crate) use link::{LinkSettings, OpenSettings};
+pub(crate) use link::{LinkSettings, OpenSettings, WebSettings};
 pub(crate) use manual::ManSettings;
 pub(crate) use mcp::McpSettings;
 pub(crate) use policy::ExplainSettings;

@@ -57,7 +57,7 @@ fn commands_and_options_need_no_daemon() {
     let place = Place::new();
     assert_eq!(offered(&place, "bash", &["re"]), "revoke");
     assert_eq!(offered(&place, "bash", &["daemon", "st"]), "start stop status");
-    assert_eq!(offered(&place, "bash", &["link", "--open", ""]), "android ios-sim ios-device");
+    assert_eq!(offered(&place, "bash", &["link", "--open", ""]), "android ios-sim ios-device web");
     assert_eq!(offered(&place, "bash", &["tools", ""]), "ls describe call");
     assert_eq!(offered(&place, "bash", &["invoke", ""]), "");
     assert!(!place.state_dir().exists(), "no daemon is started");

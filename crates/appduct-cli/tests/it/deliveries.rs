@@ -171,7 +171,7 @@ fn a_device_is_not_sent_to_itself() {
 fn options_that_fit_no_target_are_refused_before_anything_is_minted() {
     let place = Place::new();
     for (args, message) in [
-        (&["--open", "Android"][..], "\"--open\" must be android, ios-sim, or ios-device; got \"Android\"."),
+        (&["--open", "Android"][..], "\"--open\" must be android, ios-sim, ios-device, or web; got \"Android\"."),
         (&["--open"], "\"--open\" requires a value."),
         (&["--device", "x"], "\"--device\" only applies together with \"--open\"."),
         (&["--app-id", "x"], "\"--app-id\" only applies to \"--open android\" and \"--open ios-device\"."),

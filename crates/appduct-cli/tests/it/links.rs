@@ -76,3 +76,74 @@ fn without_a_scheme_nothing_is_minted() {
     assert_eq!(code, 64);
     assert!(message.starts_with("Invalid deep-link scheme \"123\""), "{message}");
 }
+
+#[test]
+fn a_web_page_is_paired_through_its_address_or_through_its_browser() {
+    let daemon = FakeDaemon::new(|method, _| {
+        match method {
+        "daemon.status" => plain_status(),
+        "web.attach" => result(
+            json!({ "sessionId": "s2", "url": "http://localhost:3000/shop", "targetId": "T1", "expiresAt": 1_773_741_600 })
+                .to_string(),
+        ),
+        _ => result(
+            json!({
+                "sessionId": "s1",
+                "deepLinkPayload": "AQQ",
+                "endpoint": { "family": 4, "address": "127.0.0.1", "port": 50_000 },
+                "expiresAt": 1_773_741_600,
+                "pin": PIN,
+            })
+            .to_string(),
+        ),
+    }
+    });
+    let page = ["link", "--open", "web", "http://localhost:3000"];
+    insta::assert_snapshot!("link_web", daemon.place.run(&page));
+    assert_eq!(
+        daemon.place.run(&[&page[..], &["--json", "--ttl", "60"]].concat()).ok(),
+        "{\"ok\":true,\"data\":{\"sessionId\":\"s1\",\"url\":\"http://localhost:3000#appduct=AQQ\",\
+         \"script\":\"window.__APPDUCT__.connect(\\\"AQQ\\\")\",\"expiresAt\":1773741600}}\n"
+    );
+    let browser = ["--browser-url", "http://127.0.0.1:9222", "--target-id", "T1"];
+    insta::assert_snapshot!("link_attached", daemon.place.run(&[&page[..], &browser].concat()));
+    assert_eq!(
+        daemon.place.run(&[&page[..], &browser, &["--json"]].concat()).ok(),
+        "{\"ok\":true,\"data\":{\"sessionId\":\"s2\",\"url\":\"http://localhost:3000/shop\",\"targetId\":\"T1\",\
+         \"expiresAt\":1773741600}}\n"
+    );
+    let attach = json!({ "url": "http://localhost:3000", "browserUrl": "http://127.0.0.1:9222", "targetId": "T1" });
+    assert_eq!(
+        daemon.seen(),
+        [
+            ("link.create".to_owned(), json!({ "transport": "web" })),
+            ("link.create".to_owned(), json!({ "ttlSeconds": 60, "transport": "web" })),
+            ("web.attach".to_owned(), attach.clone()),
+            ("web.attach".to_owned(), attach),
+        ]
+    );
+}
+
+#[test]
+fn what_does_not_belong_to_a_web_page_is_refused() {
+    let place = Place::new();
+    for (args, message) in [
+        (&["http://localhost"][..], "\"<url>\" only applies to \"--open web\"."),
+        (&["--browser-url", "http://localhost:9222"], "\"--browser-url\" only applies to \"--open web\"."),
+        (&["--open", "android", "--target-id", "x"], "\"--target-id\" only applies to \"--open web\"."),
+        (&["--open", "web"], "\"--open web\" requires the page's address, such as http://localhost:3000."),
+        (&["--open", "web", "file:///x"], "\"--open web\" takes an http or https address; got \"file:///x\"."),
+        (&["--open", "web", "http://"], "\"--open web\" takes an http or https address; got \"http://\"."),
+        (
+            &["--open", "web", "http://a", "--target-id", "x"],
+            "\"--target-id\" only applies together with \"--browser-url\".",
+        ),
+        (&["--open", "web", "http://a", "--device", "x"], "\"--device\" does not apply to \"--open web\"."),
+        (&["--open", "web", "http://a", "--qr"], "\"--qr\" does not apply to \"--open web\"."),
+        (&["--open", "web", "http://a", "--browser-url"], "\"--browser-url\" requires a value."),
+    ] {
+        let refused = place.run(&[&["--json", "link"], args].concat()).failure();
+        assert_eq!(refused, (64, "usage_error".to_owned(), message.to_owned()), "{args:?}");
+    }
+    assert!(!place.state_dir().exists());
+}

@@ -1,4 +1,4 @@
-//! Reads and checks `config.json`.
+//! Reads `config.json`, and checks what it says.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -55,14 +55,23 @@ const KEYS: &[&str] = &[
     "bounds",
 ];
 
-const BOUND_KEYS: &[&str] =
-    &["unclaimedSockets", "callsPerSession", "tools", "events", "linkTtlSeconds", "pendingLinks", "deviceQueueBytes"];
+const BOUND_KEYS: &[&str] = &[
+    "unclaimedSockets",
+    "callsPerSession",
+    "tools",
+    "events",
+    "registryBytes",
+    "eventBufferBytes",
+    "linkTtlSeconds",
+    "pendingLinks",
+    "deviceQueueBytes",
+];
 
 /// No configuration is that long; a longer file is something else.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The text of the file; `None` where there is none.
-pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+/// What the file holds; `None` where there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let whole = |message| ConfigError::whole(path, message);
     let unreadable = |error| whole(format!("the file cannot be read: {error}"));
     let metadata = match std::fs::metadata(path) {
@@ -76,8 +85,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     if metadata.len() > MAX_BYTES {
         return Err(whole(format!("the file is longer than {MAX_BYTES} bytes")));
     }
-    let text = String::from_utf8(std::fs::read(path).map_err(unreadable)?);
-    text.map(Some).map_err(|_| whole("the file is not UTF-8".to_owned()))
+    std::fs::read(path).map(Some).map_err(unreadable)
 }
 
 impl ConfigError {
@@ -89,28 +97,36 @@ impl ConfigError {
 impl Config {
     /// Reads the configuration of `state_dir`; a missing file is every default. Unknown keys are logged as warnings.
     pub fn load(state_dir: &StateDir) -> Result<Self, ConfigError> {
-        Self::of_text(state_dir, read(&state_dir.config())?.as_deref())
+        Self::of_document(state_dir, read(&state_dir.config())?.as_deref())
     }
 
-    /// The configuration that the text of the file makes.
-    pub(super) fn of_text(state_dir: &StateDir, text: Option<&str>) -> Result<Self, ConfigError> {
+    /// The configuration that the content of the file makes; what is unknown in it is logged.
+    pub(super) fn of_document(state_dir: &StateDir, document: Option<&[u8]>) -> Result<Self, ConfigError> {
+        let Some(document) = document else { return Ok(Self::with_key(state_dir.key())) };
+        let (config, unknown) = Self::parse(state_dir, document)?;
+        for key in unknown {
+            tracing::warn!("{}: \"{key}\" is not a known key and is ignored", state_dir.config().display());
+        }
+        Ok(config)
+    }
+
+    /// The configuration that a document makes, and the keys in it that are not known. Nothing is read: `state_dir` names
+    /// the file in errors, and is where the host key lies unless the document says otherwise.
+    pub fn parse(state_dir: &StateDir, document: &[u8]) -> Result<(Self, Vec<String>), ConfigError> {
         let path = state_dir.config();
-        let defaults = Self::with_key(state_dir.key());
         let whole = |message| ConfigError::whole(&path, message);
-        let Some(text) = text else { return Ok(defaults) };
+        let text = std::str::from_utf8(document).map_err(|_| whole("the file is not UTF-8".to_owned()))?;
         // Some editors write a byte order mark.
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
             return Err(whole(format!("the file is not JSON: {error}")));
         }
         let fields = Fields::parse(text).ok_or_else(|| whole("the file must hold a JSON object".to_owned()))?;
-        for unknown in unknown_keys(&fields) {
-            warn_unknown(&path, &unknown);
-        }
-        defaults.overlaid(&fields).map_err(|KeyFault { key, rule }| {
+        let config = Self::with_key(state_dir.key()).overlaid(&fields).map_err(|KeyFault { key, rule }| {
             let message = format!("\"{key}\" {rule}");
             ConfigError { path: path.clone(), key, message }
-        })
+        })?;
+        Ok((config, unknown_keys(&fields)))
     }
 
     fn overlaid(mut self, fields: &Fields<'_>) -> Result<Self, KeyFault> {
@@ -186,6 +202,8 @@ fn bounds(fields: &Fields<'_>, defaults: Bounds) -> Result<Bounds, FieldFault> {
     set(&mut bounds.calls_per_session, positive("callsPerSession")?.map(count));
     set(&mut bounds.tools, positive("tools")?.map(count));
     set(&mut bounds.events, positive("events")?.map(count));
+    set(&mut bounds.registry_bytes, positive("registryBytes")?.map(count));
+    set(&mut bounds.event_buffer_bytes, positive("eventBufferBytes")?.map(count));
     set(&mut bounds.link_ttl, positive("linkTtlSeconds")?.map(Duration::from_secs));
     set(&mut bounds.pending_links, positive("pendingLinks")?.map(count));
     set(&mut bounds.device_queue_bytes, positive("deviceQueueBytes")?.map(count));
@@ -204,10 +222,6 @@ fn unknown_keys(fields: &Fields<'_>) -> Vec<String> {
 
 fn unknown_of(fields: &Fields<'_>, known: &[&str], prefix: &str) -> Vec<String> {
     fields.iter().filter(|(key, _)| !known.contains(key)).map(|(key, _)| format!("{prefix}{key}")).collect()
-}
-
-fn warn_unknown(path: &Path, key: &str) {
-    tracing::warn!("{}: \"{key}\" is not a known key and is ignored", path.display());
 }
 
 #[cfg(test)]
@@ -253,7 +267,7 @@ mod tests {
                 "advertisedIp":"10.0.0.1","scheme":"demo","webOrigins":["https://a.example"],
                 "restartDaemonOnVersionMismatch":true,"persistSessions":false,"validateArgs":false,"validateResults":true,
                 "bounds":{"unclaimedSockets":1,"callsPerSession":2,"tools":3,"events":4,"linkTtlSeconds":5,
-                "deviceQueueBytes":6}}"#,
+                "deviceQueueBytes":6,"registryBytes":7,"eventBufferBytes":8}}"#,
         )
         .unwrap();
         assert_eq!((config.wss_port, config.key_path.to_str()), (0, Some("k.pem")));
@@ -266,6 +280,7 @@ mod tests {
         assert_eq!(config.web_origins, ["https://a.example"]);
         assert!(config.restart_daemon_on_version_mismatch && !config.persist_sessions && config.validate_results);
         assert_eq!((config.bounds.tools, config.bounds.device_queue_bytes), (3, 6));
+        assert_eq!((config.bounds.registry_bytes, config.bounds.event_buffer_bytes), (7, 8));
     }
 
     #[test]

@@ -74,6 +74,10 @@ pub struct Bounds {
     pub tools: usize,
     /// `bounds.events`, 10000: events that one app may declare.
     pub events: usize,
+    /// `bounds.registryBytes`, 16777216: bytes of descriptors in each of the two registries of one app.
+    pub registry_bytes: usize,
+    /// `bounds.eventBufferBytes`, 8388608: bytes of app events that each session keeps; the newest is kept in any case.
+    pub event_buffer_bytes: usize,
     /// `bounds.linkTtlSeconds`, 604800: the longest TTL of a link.
     pub link_ttl: Duration,
     /// `bounds.pendingLinks`, 1000: links that wait for their claim.
@@ -89,6 +93,8 @@ impl Default for Bounds {
             calls_per_session: 256,
             tools: 10_000,
             events: 10_000,
+            registry_bytes: 16 * 1024 * 1024,
+            event_buffer_bytes: 8 * 1024 * 1024,
             link_ttl: Duration::from_secs(7 * 24 * 60 * 60),
             pending_links: 1_000,
             device_queue_bytes: 4 * 1024 * 1024,
@@ -129,10 +135,12 @@ impl Config {
             grace: self.grace,
             keepalive_interval: self.keepalive_interval,
             event_buffer: self.event_buffer,
+            event_buffer_bytes: self.bounds.event_buffer_bytes,
             max_unclaimed_sockets: self.bounds.unclaimed_sockets,
             max_calls_per_session: self.bounds.calls_per_session,
             max_tools: self.bounds.tools,
             max_events: self.bounds.events,
+            max_registry_bytes: self.bounds.registry_bytes,
             max_link_ttl: self.bounds.link_ttl,
             max_pending_links: self.bounds.pending_links,
             policy: self.policy.clone(),

@@ -27,7 +27,7 @@ pub(crate) struct PolicyFile {
     stamp: Option<Stamp>,
     /// Whether any later change is sure to change the stamp.
     settled: bool,
-    content: Result<Option<String>, ConfigError>,
+    content: Result<Option<Vec<u8>>, ConfigError>,
     fault: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl PolicyFile {
         let path = state_dir.config();
         let stamp = Stamp::of(&path);
         let content = read(&path)?;
-        let config = Config::of_text(state_dir, content.as_deref())?;
+        let config = Config::of_document(state_dir, content.as_deref())?;
         let settled = Stamp::settled(stamp, now);
         let state_dir = state_dir.clone();
         Ok((Self { state_dir, stamp, settled, content: Ok(content), fault: None }, config))
@@ -70,7 +70,7 @@ impl PolicyFile {
         }
         self.content = content;
         let fault = match &self.content {
-            Ok(Some(text)) => match Config::of_text(&self.state_dir, Some(text)) {
+            Ok(Some(document)) => match Config::of_document(&self.state_dir, Some(document)) {
                 Ok(config) => {
                     self.fault = None;
                     return Some(config.policy);

@@ -9,7 +9,7 @@ use crate::links::{Outbox, Overfull};
 
 /// Every socket that has not reported its end.
 #[derive(Debug, Default)]
-pub(super) struct Devices {
+pub(crate) struct Devices {
     outboxes: BTreeMap<SocketId, Outbox>,
     /// Sockets that have just become overfull; the host is still to hear of them.
     overfull: Vec<SocketId>,
@@ -22,6 +22,11 @@ impl Devices {
 
     pub(super) fn remove(&mut self, socket: SocketId) {
         self.outboxes.remove(&socket);
+    }
+
+    /// How many bytes of calls may still be queued for a socket.
+    pub(crate) fn room(&self, socket: SocketId) -> usize {
+        self.outboxes.get(&socket).map_or(usize::MAX, Outbox::room)
     }
 
     pub(super) fn send(&mut self, socket: SocketId, text: String) {

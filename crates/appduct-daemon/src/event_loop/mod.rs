@@ -14,20 +14,22 @@ use appduct_proto::host::{
 use appduct_proto::wire::{Close, RawJson, Received};
 use appduct_proto::{Moment, Now};
 use appduct_rpc::RpcError;
-use appduct_rpc::methods::ToolsCall;
+use appduct_rpc::methods::{Attached, ToolsCall, WebAttach};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use crate::audit::Audit;
+use crate::browser::{self, Admission, Desk};
 use crate::clock::Clock;
 use crate::control::{Client, ClientId, Slot};
 use crate::events_log::EventsLog;
-use crate::handlers::{self, Answer, Ended, Notification, Request, daemon_started};
+use crate::handlers::{self, Answer, Ended, Notification, Reply, Request, daemon_started};
 use crate::links::Outbox;
 use crate::state::State;
 use crate::validation::{Check, Verdict};
 use clients::Clients;
-use devices::Devices;
+
+pub(crate) use devices::Devices;
 
 /// Events that may wait. Senders wait when it is full, so a peer that sends too fast is read more slowly.
 const MAILBOX_EVENTS: usize = 1024;
@@ -65,6 +67,14 @@ pub(crate) enum Event {
     ArgsChecked { client: ClientId, id: RawJson, params: Box<ToolsCall>, slot: Slot, verdict: Verdict },
     /// It is known whether the result of a call fits.
     ResultChecked { call: CallId, verdict: Verdict },
+    /// The SDK of a page in a browser waits for a link.
+    PageReady { target: String, ttl_seconds: Option<u64>, answer: oneshot::Sender<Result<Admission, RpcError>> },
+    /// It would not have it; its relay has ended.
+    PageRefused { session_id: String, relay: (String, u64) },
+    /// A page has been attached, or cannot be.
+    PageAttached { client: ClientId, id: RawJson, slot: Slot, result: Result<Attached, RpcError> },
+    /// A page's relay has ended.
+    RelayEnded { relay: (String, u64) },
     /// A client hung up.
     ClientGone { client: ClientId },
     /// The save that was started last has ended.
@@ -83,7 +93,6 @@ pub(crate) fn mailbox() -> (Mailbox, mpsc::Receiver<Event>) {
 pub(crate) struct EventLoop {
     state: State,
     clock: Clock,
-    devices: Devices,
     clients: Clients,
     events: mpsc::Receiver<Event>,
     mailbox: mpsc::WeakSender<Event>,
@@ -91,8 +100,7 @@ pub(crate) struct EventLoop {
 
 impl EventLoop {
     pub(crate) fn new(state: State, clock: Clock, mailbox: &Mailbox, events: mpsc::Receiver<Event>) -> Self {
-        let (devices, clients) = (Devices::default(), Clients::default());
-        Self { state, clock, devices, clients, events, mailbox: mailbox.downgrade() }
+        Self { state, clock, clients: Clients::default(), events, mailbox: mailbox.downgrade() }
     }
 
     /// Runs until somebody stops the daemon. By then every call has ended and every socket has been told to close; dropping
@@ -140,7 +148,7 @@ impl EventLoop {
             {
                 let now = self.clock.now();
                 // Nobody is served any more; the end of its connection tells the client.
-                if !matches!(event, Event::ClientRequest { .. } | Event::ArgsChecked { .. }) {
+                if !matches!(event, Event::ClientRequest { .. } | Event::ArgsChecked { .. } | Event::PageReady { .. }) {
                     self.apply(now, event);
                 }
                 self.settle(now);
@@ -156,14 +164,14 @@ impl EventLoop {
         let host = &mut self.state.host;
         match event {
             Event::SocketOpened { socket, transport, outbox } => {
-                self.devices.insert(socket, outbox);
+                self.state.devices.insert(socket, outbox);
                 host.handle_opened(now, socket, transport);
             }
             Event::SocketReceived { socket, received } => host.handle_received(now, socket, received),
             Event::SocketFault { socket, fault } => host.handle_fault(now, socket, fault),
             Event::SocketPong { socket } => host.handle_pong(now, socket),
             Event::SocketClosed { socket, close } => {
-                self.devices.remove(socket);
+                self.state.devices.remove(socket);
                 host.handle_closed(now, socket, close);
             }
             Event::ClientConnected { client, handle } => self.clients.insert(client, handle),
@@ -180,6 +188,19 @@ impl EventLoop {
                     self.clients.call_ended(&call, result);
                 }
             }
+            Event::PageReady { target, ttl_seconds, answer } => {
+                let admission = handlers::page_ready(&mut self.state, now, target, ttl_seconds);
+                // An answer that nobody waits for is that of a daemon that goes.
+                answer.send(admission).ok();
+            }
+            Event::PageRefused { session_id, relay: (target, number) } => {
+                self.state.relays.ended(&target, number);
+                handlers::page_refused(&mut self.state, now, session_id);
+            }
+            Event::PageAttached { client, id, slot, result } => {
+                self.clients.reply(client, id, result.map(Reply::Attached), slot);
+            }
+            Event::RelayEnded { relay: (target, number) } => self.state.relays.ended(&target, number),
             Event::ClientGone { client } => self.hung_up(now, client),
             Event::Saved { generation, result } => {
                 host.handle_saved(now, generation, result.is_ok());
@@ -203,6 +224,7 @@ impl EventLoop {
             Ok(Answer::AfterCall { call, follow }) => {
                 return self.clients.await_call(call, client, id, slot, follow);
             }
+            Ok(Answer::AfterBrowser(params)) => return self.attach(client, id, params, slot),
             Ok(Answer::Subscribe(subscription)) => return self.clients.subscribe(client, id, subscription, slot),
             Ok(Answer::Shutdown) => return self.say_goodbye(client, id, slot),
             Ok(Answer::Reply(reply)) => Ok(reply),
@@ -224,6 +246,30 @@ impl EventLoop {
             if let Some(mailbox) = mailbox.upgrade() {
                 mailbox.send(Event::Stop).await.ok();
             }
+        });
+    }
+
+    /// Has a page attached, and its frames carried for as long as it is there.
+    fn attach(&self, client: ClientId, id: RawJson, params: WebAttach, slot: Slot) {
+        let desk = Desk { mailbox: self.mailbox.clone(), web_port: self.state.facts.web_port };
+        let held = self.state.relays.hold();
+        tokio::spawn(async move {
+            let (result, relay) = match browser::attach(&params, &desk).await {
+                Ok((attached, relay)) => (Ok(attached), Some(relay)),
+                Err(error) => (Err(error), None),
+            };
+            let tell = async |event| {
+                if let Some(mailbox) = desk.mailbox.upgrade() {
+                    mailbox.send(event).await.ok();
+                }
+            };
+            tell(Event::PageAttached { client, id, slot, result }).await;
+            if let Some(relay) = relay {
+                let id = relay.id();
+                relay.run().await;
+                tell(Event::RelayEnded { relay: id }).await;
+            }
+            drop(held);
         });
     }
 
@@ -251,7 +297,7 @@ impl EventLoop {
     fn settle(&mut self, now: Now) -> Option<Moment> {
         loop {
             let until = self.drain(now);
-            let Some(overfull) = self.devices.take_overfull() else { return until };
+            let Some(overfull) = self.state.devices.take_overfull() else { return until };
             self.state.host.handle_fault(now, overfull, SocketFault::SendFailed);
         }
     }
@@ -259,10 +305,10 @@ impl EventLoop {
     fn drain(&mut self, now: Now) -> Option<Moment> {
         loop {
             match self.state.host.poll_output() {
-                Output::Send { socket, text } => self.devices.send(socket, text),
-                Output::Ping { socket } => self.devices.ping(socket),
-                Output::Close { socket, close } => self.devices.close(socket, close),
-                Output::Terminate { socket } => self.devices.terminate(socket),
+                Output::Send { socket, text } => self.state.devices.send(socket, text),
+                Output::Ping { socket } => self.state.devices.ping(socket),
+                Output::Close { socket, close } => self.state.devices.close(socket, close),
+                Output::Terminate { socket } => self.state.devices.terminate(socket),
                 Output::Event(event) => {
                     self.log(&event);
                     self.clients.publish(&event);

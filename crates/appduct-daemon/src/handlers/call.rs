@@ -42,12 +42,13 @@ pub(crate) fn call(
     verdict: Option<Verdict>,
 ) -> Result<Answer, RpcError> {
     state.refresh_policy(now);
-    let request = CallRequest {
+    let mut request = CallRequest {
         selector: params.selector.clone(),
         tool: params.name.clone(),
         args: params.args.clone(),
         timeout_ms: params.timeout_ms,
         consent: params.consent.is_some(),
+        room_bytes: usize::MAX,
     };
     // What is refused here is refused below too, where whoever listens is told.
     let call = state.host.call_target(&request).ok().map(|target| InFlight {
@@ -57,6 +58,7 @@ pub(crate) fn call(
         caller: params.caller,
         checking: None,
     });
+    request.room_bytes = call.as_ref().map_or(usize::MAX, |call| state.devices.room(call.target.socket));
     if let Some(call) = &call
         && state.facts.config.validate_args
         && params.validate != Some(false)
@@ -94,6 +96,7 @@ fn refuse(state: &State, now: Now, params: ToolsCall, refusal: Refusal) -> RpcEr
         | Refusal::ToolNotFound { .. }
         | Refusal::TooManyCalls { .. }
         | Refusal::CallTooBig { .. }
+        | Refusal::QueueFull { .. }
         | Refusal::LinkTtl { .. }
         | Refusal::TooManyLinks { .. } => None,
     };

@@ -13,12 +13,13 @@ mod reply;
 mod sessions;
 mod subscription;
 mod tools;
+mod web;
 
 use appduct_proto::Now;
 use appduct_proto::host::CallId;
 use appduct_rpc::methods::{
     DaemonShutdown, DaemonStatus, Done, EventsList, EventsSince, EventsSubscribe, LinkCreate, Method, PolicyExplain,
-    SessionsDescribe, SessionsList, SessionsRevoke, ToolsCall, ToolsCancel, ToolsList,
+    SessionsDescribe, SessionsList, SessionsRevoke, ToolsCall, ToolsCancel, ToolsList, WebAttach,
 };
 use appduct_rpc::{RpcError, line};
 
@@ -30,6 +31,7 @@ pub(crate) use notification::{Notification, daemon_started};
 pub(crate) use refusal::error_type;
 pub(crate) use reply::Reply;
 pub(crate) use subscription::Subscription;
+pub(crate) use web::{page_ready, page_refused};
 
 macro_rules! requests {
     ($($method:ident),* $(,)?) => {
@@ -65,6 +67,7 @@ requests! {
     EventsSince,
     EventsList,
     PolicyExplain,
+    WebAttach,
 }
 
 impl Request {
@@ -84,6 +87,8 @@ pub(crate) enum Answer {
     AfterCheck { check: Check, params: Box<ToolsCall> },
     /// It is answered, and from then on its connection gets notifications.
     Subscribe(Subscription),
+    /// It is answered when its browser has been asked.
+    AfterBrowser(WebAttach),
     /// It is answered, and then the daemon goes.
     Shutdown,
 }
@@ -101,6 +106,7 @@ pub(crate) fn handle(state: &mut State, now: Now, request: Request) -> Result<An
         Request::SessionsDescribe(params) => Reply::Session(Box::new(sessions::describe(state, &params)?)),
         Request::SessionsRevoke(params) => sessions::revoke(state, now, &params).map(|()| Reply::Done(Done::OK))?,
         Request::ToolsList(params) => Reply::Tools(tools::list(state, params)?),
+        Request::WebAttach(params) => return Ok(Answer::AfterBrowser(params)),
         Request::ToolsCall(params) => return call(state, now, params, None),
         Request::ToolsCancel(params) => Reply::Cancelled(tools::cancel(state, now, &params)?),
         Request::EventsSubscribe(params) => return Ok(Answer::Subscribe(Subscription::new(params))),

@@ -44,6 +44,15 @@ pub(super) fn refused(facts: &Facts, refusal: Refusal) -> RpcError {
             );
             RpcError::new(ErrorType::ToolSerializationError, message)
         }
+        Refusal::QueueFull { tool, alias, bytes } => {
+            let message = format!(
+                "the app of session \"{alias}\" has not taken what waits for it, and the call of \"{tool}\" with its {bytes} \
+                 bytes does not fit: wait for a call to end, or raise \"bounds.deviceQueueBytes\" in {} and restart the \
+                 daemon",
+                facts.state_dir.config().display()
+            );
+            RpcError::new(ErrorType::ToolSerializationError, message)
+        }
         Refusal::LinkTtl { max } => {
             let message = format!(
                 "\"ttlSeconds\" must be an integer from 1 to {}: for longer links raise \"bounds.linkTtlSeconds\" in {} and \

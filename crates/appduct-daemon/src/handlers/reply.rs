@@ -4,8 +4,8 @@ use appduct_proto::host::{DeclaredEventPage, EventsSince, ListedTool, SessionSum
 use appduct_proto::wire::{Device, Fields, Object, RawJson};
 use appduct_rpc::RpcError;
 use appduct_rpc::methods::{
-    CallResult, Cancelled, DeclaredEvents, Done, EventPage, Link, PolicyExplained, Session, SessionDevice, Status,
-    ToolGroup, Tools,
+    Attached, CallResult, Cancelled, DeclaredEvents, Done, EventPage, Link, PolicyExplained, Session, SessionDevice,
+    Status, ToolGroup, Tools,
 };
 use serde::Serialize;
 
@@ -19,6 +19,7 @@ pub(crate) enum Reply {
     Done(Done),
     Status(Box<Status>),
     Link(Link),
+    Attached(Attached),
     Sessions(Vec<SessionSummary>),
     Session(Box<SessionSummary>),
     Tools(ToolPage),
@@ -36,6 +37,7 @@ impl Reply {
             Self::Done(done) => json(&done),
             Self::Status(status) => json(&status),
             Self::Link(link) => json(&link),
+            Self::Attached(attached) => json(&attached),
             Self::Sessions(sessions) => json(&sessions.into_iter().map(session).collect::<Vec<_>>()),
             Self::Session(summary) => json(&session(*summary)),
             Self::Tools(page) => json(&tools(page)),

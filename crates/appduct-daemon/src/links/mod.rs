@@ -169,6 +169,13 @@ impl Port {
 /// The WebSocket's stream, and what came with the request's head.
 async fn open_native(acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(DeviceStream, Vec<u8>), Refused> {
     stream.set_nodelay(true)?;
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    if upgrade::is_plain_http(first[0]) {
+        let mut stream = stream;
+        let refused = upgrade::refuse_plain(&mut stream).await;
+        return Err(leave(&mut stream, refused).await);
+    }
     open(Box::new(acceptor.accept(stream).await?), None).await
 }
 
@@ -184,13 +191,16 @@ async fn open<S: AsyncRead + AsyncWrite + Unpin>(
 ) -> Result<(S, Vec<u8>), Refused> {
     match upgrade::upgrade(&mut stream, origins).await {
         Ok(early) => Ok((stream, early)),
-        Err(refused) => {
-            if let Refused::Status(_) = refused {
-                goodbye(&mut stream).await;
-            }
-            Err(refused)
-        }
+        Err(refused) => Err(leave(&mut stream, refused).await),
     }
+}
+
+/// Gives the peer time to read its answer, if it has got one.
+async fn leave<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, refused: Refused) -> Refused {
+    if let Refused::Status(_) = refused {
+        goodbye(stream).await;
+    }
+    refused
 }
 
 type DeviceStream = Box<tokio_rustls::server::TlsStream<TcpStream>>;

@@ -69,6 +69,12 @@ impl Outbox {
         Ok(())
     }
 
+    /// How many bytes may still wait, less a share for what cannot be refused: acks and cancels.
+    pub(crate) fn room(&self) -> usize {
+        let share = self.max_bytes / 16;
+        (self.max_bytes - share).saturating_sub(self.queued_bytes.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn ping(&self) {
         self.items.send(Item::Ping).ok();
     }
@@ -125,6 +131,16 @@ mod tests {
         queue.written(written);
         assert_eq!(outbox.send("12345".to_owned()), Ok(()));
         assert_eq!(outbox.send("1".to_owned()), Err(Overfull));
+    }
+
+    #[test]
+    fn room_leaves_a_share_for_what_cannot_be_refused() {
+        let (mut outbox, queue) = Outbox::new(160);
+        assert_eq!(outbox.room(), 150);
+        outbox.send("x".repeat(155)).unwrap();
+        assert_eq!(outbox.room(), 0);
+        queue.written(105);
+        assert_eq!(outbox.room(), 100);
     }
 
     #[test]

@@ -33,36 +33,58 @@ pub(super) async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     origins: Option<&Origins>,
 ) -> Result<Vec<u8>, Refused> {
+    let (request, early) = read_head(stream).await?;
+    if !request.headers().contains_key(header::UPGRADE) {
+        let body = "this port takes WebSocket connections of Appduct apps only";
+        return Err(refuse(stream, "426 Upgrade Required", body).await);
+    }
+    if origins.is_some_and(|origins| !origins.admit(request.headers())) {
+        let body = "pages of this origin may not connect: it is neither on loopback nor listed in \"webOrigins\"";
+        return Err(refuse(stream, "403 Forbidden", body).await);
+    }
+    let Ok(response) = create_response(&request) else {
+        return Err(refuse(stream, "426 Upgrade Required", "this is not a WebSocket request of version 13").await);
+    };
+    stream.write_all(&response_head(&response, first_subprotocol(&request))).await?;
+    stream.flush().await?;
+    Ok(early)
+}
+
+/// Whether a connection that begins with this byte speaks HTTP where TLS is spoken: methods are capital letters, and no TLS
+/// record begins with one.
+pub(super) fn is_plain_http(first: u8) -> bool {
+    first.is_ascii_uppercase()
+}
+
+/// Answers a request that came without TLS, whatever it asks for.
+pub(super) async fn refuse_plain<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -> Refused {
+    match read_head(stream).await {
+        Ok(_) => {
+            let body = "this port takes WebSocket connections of Appduct apps only, and over TLS: wss, not ws or http";
+            refuse(stream, "426 Upgrade Required", body).await
+        }
+        Err(refused) => refused,
+    }
+}
+
+/// The request, and what came after its head. What is none is answered.
+async fn read_head<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -> Result<(Request, Vec<u8>), Refused> {
     let mut buffer = Vec::with_capacity(1024);
-    let (request, head_length) = loop {
+    loop {
         match parse_head(&buffer) {
-            Ok(Some(parsed)) => break parsed,
+            Ok(Some((request, length))) => return Ok((request, buffer.split_off(length))),
             Ok(None) if buffer.len() >= MAX_HEAD_BYTES => {
-                return refuse(stream, "431 Request Header Fields Too Large", "the request head is too long").await;
+                let body = "the request head is too long";
+                return Err(refuse(stream, "431 Request Header Fields Too Large", body).await);
             }
             Ok(None) => {}
-            Err(NotHttp) => return refuse(stream, "400 Bad Request", "this is not HTTP/1.1").await,
+            Err(NotHttp) => return Err(refuse(stream, "400 Bad Request", "this is not HTTP/1.1").await),
         }
         let room = MAX_HEAD_BYTES - buffer.len();
         if (&mut *stream).take(room as u64).read_buf(&mut buffer).await? == 0 {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
-    };
-    if !request.headers().contains_key(header::UPGRADE) {
-        let body = "this port takes WebSocket connections of Appduct apps only";
-        return refuse(stream, "426 Upgrade Required", body).await;
     }
-    if origins.is_some_and(|origins| !origins.admit(request.headers())) {
-        let body = "pages of this origin may not connect: it is neither on loopback nor listed in \"webOrigins\"";
-        return refuse(stream, "403 Forbidden", body).await;
-    }
-    let Ok(response) = create_response(&request) else {
-        return refuse(stream, "426 Upgrade Required", "this is not a WebSocket request of version 13").await;
-    };
-    stream.write_all(&response_head(&response, first_subprotocol(&request))).await?;
-    stream.flush().await?;
-    buffer.drain(..head_length);
-    Ok(buffer)
 }
 
 /// The bytes are no head of an HTTP request.
@@ -112,15 +134,20 @@ fn response_head(response: &Response, subprotocol: Option<&[u8]>) -> Vec<u8> {
     head
 }
 
-async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, status: &'static str, body: &str) -> Result<Vec<u8>, Refused> {
+async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, status: &'static str, body: &str) -> Refused {
     let length = body.len() + 1;
     let response = format!(
         "HTTP/1.1 {status}\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
          Content-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\r\n{body}\n"
     );
-    stream.write_all(response.as_bytes()).await?;
-    stream.flush().await?;
-    Err(Refused::Status(status))
+    let written = async {
+        stream.write_all(response.as_bytes()).await?;
+        stream.flush().await
+    };
+    match written.await {
+        Ok(()) => Refused::Status(status),
+        Err(error) => Refused::Io(error),
+    }
 }
 
 #[cfg(test)]

@@ -5,25 +5,37 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::durable;
 
 /// The ports of a daemon.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LastPorts {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct LastPorts {
     /// Of the listener for native apps.
     #[serde(default)]
-    pub(crate) wss: Option<u16>,
+    pub wss: Option<u16>,
     /// Of the listener for web pages.
     #[serde(default)]
-    pub(crate) web: Option<u16>,
+    pub web: Option<u16>,
 }
 
 impl LastPorts {
     /// What the last daemon has written; nothing where that cannot be read, for it is a wish and no more.
     pub(crate) fn read(path: &Path) -> Self {
-        std::fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        std::fs::read(path).map(|document| Self::parse(&document)).unwrap_or_default()
+    }
+
+    /// What a document says; nothing where it is none.
+    #[must_use]
+    pub fn parse(document: &[u8]) -> Self {
+        serde_json::from_slice(document).unwrap_or_default()
+    }
+
+    /// The document that [`LastPorts::parse`] reads.
+    #[must_use]
+    pub fn encode(self) -> String {
+        serde_json::json!({ "wss": self.wss, "web": self.web }).to_string()
     }
 
     /// Leaves the ports to the next daemon, unless `last` shows that they are there.
@@ -31,8 +43,7 @@ impl LastPorts {
         if self == last {
             return;
         }
-        let written = serde_json::to_vec(&self).map_err(Into::into).and_then(|text| durable::replace(path, &text));
-        if let Err(error) = written {
+        if let Err(error) = durable::replace(path, self.encode().as_bytes()) {
             tracing::warn!("cannot write {}: {error}; the next daemon may listen on other ports", path.display());
         }
     }

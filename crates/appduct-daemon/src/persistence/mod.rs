@@ -5,6 +5,6 @@ mod last_ports;
 mod saver;
 mod sessions_file;
 
-pub(crate) use last_ports::LastPorts;
+pub use last_ports::LastPorts;
 pub(crate) use saver::Saver;
 pub(crate) use sessions_file::SessionsFile;

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on may panic, helpers included"
 )]
 
+mod attach;
 mod audit;
 mod calls;
 mod claim;

@@ -1,8 +1,8 @@
 //! Peers that do not read.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::harness::{Daemon, eventually};
+use crate::harness::{Control, Daemon, eventually};
 
 #[test]
 fn a_client_that_reads_no_notifications_is_dropped_and_others_are_not() {
@@ -23,23 +23,44 @@ fn a_client_that_reads_no_notifications_is_dropped_and_others_are_not() {
     assert_eq!(quick.call("sessions.list", json!({})).unwrap()[0]["state"], "active");
 }
 
-#[test]
-fn an_app_that_reads_no_frames_is_suspended() {
-    let daemon = Daemon::with_config(r#"{"wssPort":0,"bounds":{"deviceQueueBytes":400000}}"#);
-    let app = daemon.app_with_tools("x", json!([{"name": "a", "description": "d"}]));
-    let mut other = daemon.app_with_tools("y", json!([{"name": "a", "description": "d"}]));
-    let mut control = daemon.control();
+/// Fills everything between here and an app that reads nothing, until a call is refused. Returns a call that waits.
+fn fill(daemon: &Daemon, control: &mut Control) -> Value {
+    let mut events = daemon.control();
+    events.call("events.subscribe", json!({"kinds": ["tool_call_started"]})).unwrap();
     let args = json!({"filler": "x".repeat(200_000)});
     // The system's own buffers take some megabytes before anything waits in the daemon.
     for _ in 0..250 {
-        control.request("tools.call", json!({"selector": "x", "name": "a", "args": args}));
-        if daemon.session(&app.session_id).unwrap()["state"] == "suspended" {
-            break;
+        let id = control.request("tools.call", json!({"selector": "x", "name": "a", "args": args}));
+        // A call that is sent is answered later; a listing is answered at once, after what was refused before it.
+        let listing = control.request("sessions.list", json!({}));
+        loop {
+            let value = control.value();
+            if value["id"] == id {
+                let error = &value["error"];
+                assert_eq!(error["data"]["type"], "tool_serialization_error", "{value}");
+                assert!(error["message"].as_str().unwrap().contains("bounds.deviceQueueBytes"), "{value}");
+                return events.event("tool_call_started")["data"]["callId"].clone();
+            }
+            if value["id"] == listing {
+                break;
+            }
         }
     }
-    eventually("the session is suspended", || daemon.session(&app.session_id).unwrap()["state"] == "suspended");
-    assert_eq!(daemon.session(&app.session_id).unwrap()["suspendReason"], "connection_lost");
+    panic!("no call was refused");
+}
 
+fn slow_daemon() -> Daemon {
+    Daemon::with_config(r#"{"wssPort":0,"bounds":{"deviceQueueBytes":400000}}"#)
+}
+
+#[test]
+fn a_call_that_does_not_fit_behind_what_waits_fails_and_nothing_else_does() {
+    let daemon = slow_daemon();
+    let app = daemon.app_with_tools("x", json!([{"name": "a", "description": "d"}]));
+    let mut other = daemon.app_with_tools("y", json!([{"name": "a", "description": "d"}]));
+    let mut control = daemon.control();
+    fill(&daemon, &mut control);
+    assert_eq!(daemon.session(&app.session_id).unwrap()["state"], "active");
     let id = control.request("tools.call", json!({"selector": "y", "name": "a", "args": {}}));
     let call = other.frame();
     other.send(json!({"type": "tool_result", "session_id": other.session_id, "id": call["id"], "result": "fine"}));
@@ -49,6 +70,30 @@ fn an_app_that_reads_no_frames_is_suspended() {
             assert_eq!(value["result"]["result"], "fine");
             break;
         }
-        assert_eq!(value["error"]["data"]["type"], "session_suspended");
+    }
+}
+
+#[test]
+fn an_app_that_reads_not_even_what_cannot_be_refused_is_suspended() {
+    let daemon = slow_daemon();
+    let app = daemon.app_with_tools("x", json!([{"name": "a", "description": "d"}]));
+    let mut control = daemon.control();
+    let call = fill(&daemon, &mut control);
+    let reason = "r".repeat(4_000);
+    let mut canceller = daemon.control();
+    for _ in 0..250 {
+        canceller.call("tools.cancel", json!({"selector": "x", "callId": call, "reason": reason})).unwrap();
+        if daemon.session(&app.session_id).unwrap()["state"] == "suspended" {
+            break;
+        }
+    }
+    eventually("the session is suspended", || daemon.session(&app.session_id).unwrap()["state"] == "suspended");
+    assert_eq!(daemon.session(&app.session_id).unwrap()["suspendReason"], "connection_lost");
+    loop {
+        let value = control.value();
+        if let Some(error) = value.get("error").filter(|error| error["data"]["type"] == "session_suspended") {
+            assert!(error["message"].as_str().unwrap().contains("connection"), "{error}");
+            break;
+        }
     }
 }

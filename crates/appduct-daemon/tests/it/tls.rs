@@ -1,12 +1,13 @@
 //! TLS and HTTP on the device port.
 
 use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use appduct_proto::wire::Pin;
 use serde_json::json;
 
-use crate::harness::{App, Daemon, TlsOptions, tls_stream};
+use crate::harness::{App, Daemon, PATIENCE, TlsOptions, tls_stream};
 
 fn certificate(port: u16) -> Vec<u8> {
     let stream = tls_stream(port, &TlsOptions::default()).unwrap();
@@ -79,4 +80,35 @@ fn plain_http_gets_426_and_one_line() {
     assert!(answer.starts_with("HTTP/1.1 426 "), "{answer}");
     assert!(answer.contains("Content-Type: text/plain"), "{answer}");
     assert_eq!(answer.split_once("\r\n\r\n").unwrap().1.lines().count(), 1);
+}
+
+#[test]
+fn http_without_tls_gets_426_and_one_line_and_everything_else_a_tls_answer() {
+    let daemon = Daemon::start();
+    let exchange = |bytes: &[u8]| {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, daemon.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(bytes).unwrap();
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard).unwrap();
+        heard
+    };
+    for request in [
+        "GET /index.html HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    ] {
+        let heard = String::from_utf8(exchange(request.as_bytes())).unwrap();
+        let (head, body) = heard.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 426 ") && head.contains("text/plain"), "{heard}");
+        assert!(body.contains("TLS") && body.lines().count() == 1, "{heard}");
+    }
+    let heard = exchange(b"SSH-2.0-client\r\n\r\n");
+    assert!(heard.starts_with(b"HTTP/1.1 400 "), "capital letters are taken for HTTP");
+    // An alert of TLS.
+    assert_eq!(exchange(b"\x00\x01\x02 neither\r\n\r\n").first(), Some(&0x15));
+    let mut app = daemon.socket();
+    app.claim(&daemon.link(), "x");
+    app.expect_ack();
 }

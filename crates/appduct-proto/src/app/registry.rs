@@ -6,7 +6,7 @@ use super::{Core, Registration, SocketId};
 use crate::app::event::{ClientError, ClientEvent, Phase};
 use crate::app::output::Output;
 use crate::app::state::{Active, Standing};
-use crate::wire::{AppFrame, EventDescriptor, FieldFault, RawJson, ToolDescriptor};
+use crate::wire::{AppFrame, EventDescriptor, FieldFault, Named, RawJson, ToolDescriptor};
 
 /// Descriptors in order of first registration; a replacement keeps its predecessor's place.
 #[derive(Debug)]
@@ -20,22 +20,6 @@ pub(super) struct Registry<D> {
 struct Entry<D> {
     registration: Registration,
     descriptor: D,
-}
-
-pub(super) trait Named {
-    fn name(&self) -> &str;
-}
-
-impl Named for ToolDescriptor {
-    fn name(&self) -> &str {
-        self.name.as_str()
-    }
-}
-
-impl Named for EventDescriptor {
-    fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 impl<D> Default for Registry<D> {

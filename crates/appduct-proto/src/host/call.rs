@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::deadlines::Deadline;
 use super::session::{Label, Session};
 use super::sessions::SessionNo;
-use super::{Decision, EventBody, Host, Refusal, SuspendReason};
+use super::{Decision, EventBody, Host, Refusal, SocketId, SuspendReason};
 use crate::wire::{DaemonFrame, Length, MAX_FRAME_BYTES, RawJson, ToolDescriptor, ToolFault, clamp_timeout_ms};
 use crate::{Moment, Now};
 
@@ -34,6 +34,8 @@ pub struct CallRequest {
     pub timeout_ms: Option<f64>,
     /// Whether a person agreed to this call.
     pub consent: bool,
+    /// How many bytes the driver can still queue for the session's socket; as many as there are where nothing bounds it.
+    pub room_bytes: usize,
 }
 
 /// What a call would go to.
@@ -43,6 +45,8 @@ pub struct CallTarget {
     pub session_id: String,
     /// Its alias.
     pub alias: String,
+    /// The socket that the call would be sent on.
+    pub socket: SocketId,
     /// The tool, as the app registered it; the same `Arc` until the app registers it anew.
     pub tool: Arc<ToolDescriptor>,
     /// What the policy says.
@@ -132,11 +136,12 @@ impl Host {
     /// tells nobody.
     pub fn call_target(&self, request: &CallRequest) -> Result<CallTarget, Refusal> {
         let (_, session) = self.sessions.resolve(request.selector.as_deref())?;
-        session.active_socket()?;
+        let socket = session.active_socket()?;
         let (tool, policy) = self.permit(session, request)?;
         Ok(CallTarget {
             session_id: session.label.session_id.to_string(),
             alias: session.label.alias.to_string(),
+            socket,
             tool: tool.clone(),
             policy,
         })
@@ -164,6 +169,10 @@ impl Host {
         let text = frame.encode(&session.label.session_id);
         if text.len() > MAX_FRAME_BYTES {
             return Err(Refusal::CallTooBig { tool: request.tool, bytes: text.len() });
+        }
+        if text.len() > request.room_bytes {
+            let alias = session.label.alias.to_string();
+            return Err(Refusal::QueueFull { tool: request.tool, alias, bytes: text.len() });
         }
         self.outputs.send_text(socket, text);
         let started = EventBody::ToolCallStarted { name: request.tool.clone(), call: id.clone() };

@@ -1,7 +1,7 @@
 //! What a connected app says.
 
-use super::registry::Full;
-use super::ring::starts_block;
+use super::registry::{Full, Room};
+use super::ring::{Capacity, starts_block};
 use super::saves::Haste;
 use super::sessions::SessionNo;
 use super::{EventBody, Host, Outcome};
@@ -34,15 +34,17 @@ impl Host {
     }
 
     fn take_frame(&mut self, now: Now, no: SessionNo, frame: AppFrame) -> Result<(), Full> {
-        let (max_tools, max_events) = (self.settings.max_tools, self.settings.max_events);
+        let bytes = self.settings.max_registry_bytes;
+        let tool_room = Room { entries: self.settings.max_tools, bytes };
+        let event_room = Room { entries: self.settings.max_events, bytes };
         let Some(session) = self.sessions.get_mut(no) else { return Ok(()) };
         match frame {
             AppFrame::ToolSnapshot(tools) => {
-                session.tools.replace(tools, max_tools)?;
+                session.tools.replace(tools, tool_room)?;
                 self.tools_changed(now, no);
             }
             AppFrame::ToolUpsert(tool) => {
-                session.tools.upsert(*tool, max_tools)?;
+                session.tools.upsert(*tool, tool_room)?;
                 self.tools_changed(now, no);
             }
             AppFrame::ToolRemove(name) => {
@@ -51,11 +53,11 @@ impl Host {
                 }
             }
             AppFrame::EventSnapshot(events) => {
-                session.events.replace(events, max_events)?;
+                session.events.replace(events, event_room)?;
                 self.events_changed(now, no);
             }
             AppFrame::EventUpsert(event) => {
-                session.events.upsert(*event, max_events)?;
+                session.events.upsert(*event, event_room)?;
                 self.events_changed(now, no);
             }
             AppFrame::EventRemove(name) => {
@@ -72,7 +74,8 @@ impl Host {
                 }
             }
             AppFrame::Event { name, ts, payload } => {
-                let seq = session.ring.push(self.settings.event_buffer, now.wall, &name, ts, payload.as_ref());
+                let capacity = Capacity { events: self.settings.event_buffer, bytes: self.settings.event_buffer_bytes };
+                let seq = session.ring.push(capacity, now.wall, &name, ts, payload.as_ref());
                 self.outputs.numbered_event(now, &session.label, seq, EventBody::AppEvent { name, ts, payload });
                 if starts_block(seq) {
                     self.changed(now, Haste::Soon);

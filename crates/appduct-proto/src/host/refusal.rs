@@ -56,6 +56,15 @@ pub enum Refusal {
         /// The size of the frame that would have been sent.
         bytes: usize,
     },
+    /// The call does not fit into what the driver can queue for the session.
+    QueueFull {
+        /// The tool.
+        tool: String,
+        /// The session.
+        alias: String,
+        /// The size of the frame that would have been sent.
+        bytes: usize,
+    },
     /// The TTL is zero or over the bound.
     LinkTtl {
         /// The longest.

@@ -37,9 +37,19 @@ pub struct EventsSince {
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     kept: VecDeque<Kept>,
+    /// Of all names and payloads that are kept.
+    bytes: usize,
     last_seq: u64,
     /// Numbers that were never given, from after the first to the second: a crash makes them.
     gap: (u64, u64),
+}
+
+/// How much a ring keeps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capacity {
+    pub(super) events: usize,
+    /// The newest event is kept whatever its size.
+    pub(super) bytes: usize,
 }
 
 #[derive(Debug)]
@@ -68,7 +78,7 @@ impl Ring {
     pub(super) fn restored(recorded: u64, crashed: bool) -> Self {
         let recorded = recorded.min(MAX_RECORDED);
         let last_seq = if crashed { (recorded / BLOCK + 2) * BLOCK } else { recorded };
-        Self { kept: VecDeque::new(), last_seq, gap: (recorded, last_seq) }
+        Self { kept: VecDeque::new(), bytes: 0, last_seq, gap: (recorded, last_seq) }
     }
 
     pub(super) fn last_seq(&self) -> u64 {
@@ -78,18 +88,20 @@ impl Ring {
     /// Counts an event and keeps it among the newest `capacity`. Returns its number.
     pub(super) fn push(
         &mut self,
-        capacity: usize,
+        capacity: Capacity,
         ts: Timestamp,
         name: &str,
         app_ts: Number,
         payload: Option<&RawJson>,
     ) -> u64 {
         self.last_seq += 1;
-        if capacity == 0 {
+        if capacity.events == 0 {
             return self.last_seq;
         }
-        while self.kept.len() >= capacity {
-            self.kept.pop_front();
+        self.bytes += name.len() + payload.map_or(0, |payload| payload.as_str().len());
+        while self.kept.len() >= capacity.events || self.bytes > capacity.bytes {
+            let Some(oldest) = self.kept.pop_front() else { break };
+            self.bytes -= oldest.bytes();
         }
         // Detached, so that a small payload does not keep the buffer that it came in.
         let payload = payload.map(RawJson::detached);
@@ -116,6 +128,10 @@ impl Ring {
 }
 
 impl Kept {
+    fn bytes(&self) -> usize {
+        self.name.len() + self.payload.as_ref().map_or(0, |payload| payload.as_str().len())
+    }
+
     fn shown(&self, label: &Label) -> Event {
         Event {
             session_id: label.session_id.to_string(),

@@ -14,6 +14,8 @@ pub struct Settings {
     pub keepalive_interval: Duration,
     /// How many app events each session keeps for `events_since`.
     pub event_buffer: usize,
+    /// How many bytes of names and payloads these may have together; the newest is kept whatever its size.
+    pub event_buffer_bytes: usize,
     /// How many sockets may wait for their claim at once.
     pub max_unclaimed_sockets: usize,
     /// How many calls one session may have in flight.
@@ -22,6 +24,8 @@ pub struct Settings {
     pub max_tools: usize,
     /// How many events one app may declare.
     pub max_events: usize,
+    /// How many bytes of descriptors each of the two registries of an app may hold.
+    pub max_registry_bytes: usize,
     /// The longest TTL of a link.
     pub max_link_ttl: Duration,
     /// How many links may be pending at once.
@@ -42,10 +46,12 @@ impl Default for Settings {
             grace: Duration::from_secs(600),
             keepalive_interval: Duration::from_secs(15),
             event_buffer: 256,
+            event_buffer_bytes: 8 * 1024 * 1024,
             max_unclaimed_sockets: 256,
             max_calls_per_session: 256,
             max_tools: 10_000,
             max_events: 10_000,
+            max_registry_bytes: 16 * 1024 * 1024,
             max_link_ttl: Duration::from_secs(7 * 24 * 60 * 60),
             max_pending_links: 1_000,
             policy: Policy::default(),

@@ -125,6 +125,7 @@ impl Pair {
             args: RawJson::empty_object(),
             timeout_ms: None,
             consent: false,
+            room_bytes: usize::MAX,
         };
         let now = self.now;
         let call = self.host.call(now, request).ok();

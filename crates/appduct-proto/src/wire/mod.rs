@@ -16,6 +16,7 @@ mod frame;
 mod group;
 mod limits;
 mod link;
+mod named;
 mod number;
 mod object;
 mod pin;
@@ -36,6 +37,7 @@ pub use limits::{
     MIN_TOOL_TIMEOUT_MS, PROTOCOL_VERSION, clamp_timeout_ms,
 };
 pub use link::{DeepLink, LinkFault};
+pub(crate) use named::Named;
 pub use number::Number;
 pub use object::Object;
 pub use pin::{Pin, PinFault};

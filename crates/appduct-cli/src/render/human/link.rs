@@ -2,12 +2,13 @@
 
 use std::net::Ipv6Addr;
 
+use appduct_rpc::methods::Attached;
 use jiff::Timestamp;
 use qrcode::{Color, EcLevel, QrCode};
 
 use super::{Style, block, escape};
 use crate::render::iso;
-use crate::report::Link;
+use crate::report::{Link, WebLink};
 
 /// Light modules around a drawn code, where it is drawn in its own colours.
 const QUIET_ZONE: usize = 4;
@@ -17,7 +18,6 @@ pub(super) fn lines(link: &Link, style: Style) -> Vec<String> {
     let endpoint = &link.endpoint;
     let address = escape::line(&endpoint.address);
     let host = if address.parse::<Ipv6Addr>().is_ok() { format!("[{address}]") } else { address.into_owned() };
-    let expires = i64::try_from(link.expires_at).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
     let mut lines = vec![style.paint.green("Link Created")];
     lines.extend(block(
         "Link",
@@ -26,7 +26,7 @@ pub(super) fn lines(link: &Link, style: Style) -> Vec<String> {
             ("Deep link", Some(escape::line(&link.deep_link).into_owned())),
             ("Endpoint", Some(format!("wss://{host}:{}", endpoint.port))),
             ("Pin", Some(escape::line(&link.pin).into_owned())),
-            ("Expires", Some(expires.map_or_else(|| link.expires_at.to_string(), iso))),
+            ("Expires", Some(instant(link.expires_at))),
             ("Delivered", link.delivery.map(|delivery| format!("yes ({})", delivery.target))),
         ],
     ));
@@ -44,6 +44,41 @@ pub(super) fn lines(link: &Link, style: Style) -> Vec<String> {
 pub(crate) fn qr_code(link: &str) -> Result<String, qrcode::types::QrError> {
     let code = QrCode::with_error_correction_level(link, EcLevel::L)?;
     Ok(art(&code, Style::new(false, false)).join("\n"))
+}
+
+/// The page's address with the link, and what its console takes instead.
+pub(super) fn web_lines(link: &WebLink, style: Style) -> Vec<String> {
+    let mut lines = vec![style.paint.green("Link Created")];
+    lines.extend(block(
+        "Link",
+        [
+            ("Session", Some(escape::line(&link.session_id).into_owned())),
+            ("URL", Some(escape::line(&link.url).into_owned())),
+            ("Script", Some(escape::line(&link.script).into_owned())),
+            ("Expires", Some(instant(link.expires_at))),
+        ],
+    ));
+    lines
+}
+
+/// The page and its tab.
+pub(super) fn attached_lines(attached: &Attached, style: Style) -> Vec<String> {
+    let mut lines = vec![style.paint.green("Page Attached")];
+    lines.extend(block(
+        "Page",
+        [
+            ("Session", Some(escape::line(&attached.session_id).into_owned())),
+            ("URL", Some(escape::line(&attached.url).into_owned())),
+            ("Tab", Some(escape::line(&attached.target_id).into_owned())),
+            ("Link expires", Some(instant(attached.expires_at))),
+        ],
+    ));
+    lines
+}
+
+fn instant(seconds: u64) -> String {
+    let instant = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    instant.map_or_else(|| seconds.to_string(), iso)
 }
 
 /// Two rows of modules on each line.

@@ -77,6 +77,8 @@ pub(super) fn success(report: &Report, meta: Option<&Meta>, output: Output) -> S
     let style = Style::new(output.color_stdout, output.pretty).fitted(output.width_stdout);
     let lines = match report {
         Report::Link(link) => link::lines(link, style),
+        Report::WebLink(link) => link::web_lines(link, style),
+        Report::Attached(attached) => link::attached_lines(attached, style),
         Report::Sessions(sessions) => sessions::lines(sessions, style),
         Report::Tools(tools) if tools.full => tools::full_lines(tools, style),
         Report::Tools(tools) => tools::lines(tools, style),

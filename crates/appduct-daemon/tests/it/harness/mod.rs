@@ -1,11 +1,13 @@
 //! A daemon, a client of it and an app, each as small as it can be.
 
 mod app;
+mod browser;
 mod control;
 mod daemon;
 mod process;
 
 pub(crate) use app::{App, TlsOptions, WebApp, tls_stream, web_upgrade};
+pub(crate) use browser::{Browser, Heard, Sdk, Tab};
 pub(crate) use control::Control;
 pub(crate) use daemon::{Daemon, state_dir};
 pub(crate) use process::{Process, STATE_DIR, WAIT_FOR_START};

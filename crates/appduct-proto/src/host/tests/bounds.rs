@@ -70,6 +70,19 @@ fn a_registry_over_the_bound_closes_with_invalid_registry() {
 }
 
 #[test]
+fn a_registry_over_the_bound_of_bytes_closes_with_invalid_registry_and_stays_as_it_was() {
+    let one = tool("a").to_string().len();
+    let mut world = World::with(Settings { max_registry_bytes: 2 * one, ..Settings::default() });
+    let app = world.app(&[tool("a"), tool("b")]);
+    world.frame(&app, "tool_registry_delta", json!({ "operation": "remove", "name": "a" }));
+    world.frame(&app, "tool_registry_delta", json!({ "operation": "upsert", "tool": tool("c") }));
+    world.log();
+    world.frame(&app, "tool_registry_delta", json!({ "operation": "upsert", "tool": tool("d") }));
+    world.expect(&["close 1: 1008 invalid_registry", "event pixel-8 session_suspended connection_lost"]);
+    assert_eq!(world.host.session(None).unwrap().tool_count, 2);
+}
+
+#[test]
 fn pending_links_are_bounded_and_an_expired_one_makes_room() {
     let mut world = World::with(Settings { max_pending_links: 2, ..Settings::default() });
     let first = world.link();

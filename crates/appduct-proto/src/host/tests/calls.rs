@@ -323,6 +323,22 @@ fn a_caller_that_hangs_up_cancels_its_call() {
 }
 
 #[test]
+fn a_call_that_fits_no_queue_is_refused_and_the_session_goes_on() {
+    let mut world = World::new();
+    let app = world.app(&[tool("sum")]);
+    world.log();
+    let narrow = |room_bytes| CallRequest { room_bytes, ..request("sum", "{}") };
+    let Err(Refusal::QueueFull { tool, alias, bytes }) = world.request(narrow(10)) else { panic!("it does not fit") };
+    assert_eq!((&*tool, &*alias), ("sum", "pixel-8"));
+    assert!(world.request(narrow(bytes - 1)).is_err());
+    world.expect(&[]);
+    assert_eq!(world.host.calls_in_flight(), 0);
+    let fits = world.request(narrow(bytes)).unwrap();
+    world.result(&app, &fits, json!(1));
+    assert_eq!(world.finished.len(), 1);
+}
+
+#[test]
 fn a_call_that_fits_no_frame_is_refused_and_the_session_goes_on() {
     let mut world = World::new();
     let app = world.app(&[tool("sum")]);

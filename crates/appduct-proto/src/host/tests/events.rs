@@ -92,6 +92,24 @@ fn a_host_that_keeps_no_events_still_numbers_them() {
 }
 
 #[test]
+fn old_events_make_room_for_bytes_and_count_as_dropped() {
+    let settings = Settings { event_buffer: 10, event_buffer_bytes: 12, ..Settings::default() };
+    let mut world = World::with(settings);
+    let app = world.claimed();
+    let mut post = |payload: Value| {
+        world.frame(&app, "event", json!({ "name": "ab", "ts": 1, "payload": payload }));
+        since(&world, EventQuery::default())
+    };
+    for _ in 0..4 {
+        post(json!(1));
+    }
+    assert_eq!(post(json!(1)), (vec![2, 3, 4, 5], 5, 1, 0));
+    assert_eq!(post(json!(12345)), (vec![5, 6], 6, 4, 0));
+    assert_eq!(post(json!("longer than all of it")), (vec![7], 7, 6, 0), "the newest is kept whatever its size");
+    assert_eq!(post(json!(1)), (vec![8], 8, 7, 0));
+}
+
+#[test]
 fn the_ring_survives_suspension_and_resume_and_can_be_read_meanwhile() {
     let mut world = World::new();
     let mut app = world.claimed();

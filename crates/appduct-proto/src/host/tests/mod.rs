@@ -312,6 +312,7 @@ fn request(tool: &str, args: &str) -> CallRequest {
         args: RawJson::parse(args).unwrap(),
         timeout_ms: None,
         consent: false,
+        room_bytes: usize::MAX,
     }
 }
 
