@@ -116,8 +116,9 @@ fn docs(workspace: &Workspace) -> Result<()> {
 /// What git sees: every changed or unknown file, and what changed in it.
 fn worktree(workspace: &Workspace) -> Result<String> {
     let files = process::output(workspace.command("git").args(["status", "--porcelain"]))?;
-    let changes = process::output(workspace.command("git").args(["diff", "HEAD"]))?;
-    Ok(files + &changes)
+    // A corpus holds files that are no text, and git shows them as they are.
+    let changes = process::bytes(workspace.command("git").args(["diff", "HEAD"]))?;
+    Ok(files + &String::from_utf8_lossy(&changes))
 }
 
 fn unchanged(workspace: &Workspace, before: &str) -> Result<()> {

@@ -13,10 +13,15 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` to its end and returns what it printed.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
+    String::from_utf8(bytes(command)?).with_context(|| format!("{} printed no UTF-8", words(command)))
+}
+
+/// Runs `command` to its end and returns what it printed, whatever that is.
+pub(crate) fn bytes(command: &mut Command) -> Result<Vec<u8>> {
     command.stderr(Stdio::inherit());
     let output = command.output().with_context(|| format!("could not start {}", words(command)))?;
     ensure!(output.status.success(), "{} ended with {}", words(command), output.status);
-    String::from_utf8(output.stdout).with_context(|| format!("{} printed no UTF-8", words(command)))
+    Ok(output.stdout)
 }
 
 /// The command as a person would type it.
