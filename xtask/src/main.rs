@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "every command here talks to the person who typed it")]
 
 mod ci;
+mod crash;
 mod demo;
 mod dist;
 mod fuzz;
@@ -61,6 +62,8 @@ enum Command {
     Tidy,
     /// Runs both ends of the link under faults, in virtual time, from many seeds
     Sim(sim::Runs),
+    /// Kills a daemon under load again and again, and looks for what was lost
+    Crash(crash::Loop),
     /// Packs what a person can install: a tarball, a Homebrew formula, a Debian and an npm package
     Dist,
     /// Shows the whole loop: a daemon, an app, and the commands that reach its tools
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         }
         Command::Tidy => tidy::run(&workspace),
         Command::Sim(runs) => sim::run(&workspace, &runs),
+        Command::Crash(crash_loop) => crash::run(&workspace, &crash_loop),
         Command::Dist => dist::run(&workspace),
         Command::Demo => demo::run(&workspace),
     });

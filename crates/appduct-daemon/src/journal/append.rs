@@ -5,18 +5,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+/// How much is looked at at once for the end of the last line.
+const LOOK_BYTES: u64 = 4096;
+
 /// Adds `lines`, each ended by a newline, to the file at `path`, which is created where it is missing and has mode 0600
-/// afterwards. Returns the size of the file. What an error leaves half written is taken back; half a line that a crash left
-/// is ended first, so that every line but that one can be read.
+/// afterwards. Returns the size of the file. What an error leaves half written is taken back, and so is half a line that
+/// the death of a daemon left, of which nobody was told: every line of the file can be read.
 pub(crate) fn append(path: &Path, lines: &str) -> io::Result<u64> {
     let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
-    let before = file.metadata()?.len();
-    let written = if ends_in_a_line(&file, before)? {
-        file.write_all(lines.as_bytes())
-    } else {
-        file.write_all(format!("\n{lines}").as_bytes())
-    };
-    if let Err(error) = written {
+    let length = file.metadata()?.len();
+    let before = end_of_lines(&file, length)?;
+    if before < length {
+        file.set_len(before)?;
+    }
+    if let Err(error) = file.write_all(lines.as_bytes()) {
         file.set_len(before).ok();
         return Err(error);
     }
@@ -24,11 +26,21 @@ pub(crate) fn append(path: &Path, lines: &str) -> io::Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-fn ends_in_a_line(file: &File, length: u64) -> io::Result<bool> {
-    let Some(last) = length.checked_sub(1) else { return Ok(true) };
-    let mut byte = [0];
-    file.read_exact_at(&mut byte, last)?;
-    Ok(byte == *b"\n")
+/// Where the last newline of a file of that length ends.
+fn end_of_lines(file: &File, length: u64) -> io::Result<u64> {
+    let mut end = length;
+    let mut bytes = [0; LOOK_BYTES as usize];
+    while end > 0 {
+        // Nearly always the file ends in a line.
+        let start = if end == length { end - 1 } else { end.saturating_sub(LOOK_BYTES) };
+        let looked_at = &mut bytes[..(end - start) as usize];
+        file.read_exact_at(looked_at, start)?;
+        if let Some(place) = looked_at.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + place as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 #[cfg(test)]
@@ -49,12 +61,21 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_is_ended_before_the_next() {
+    fn half_a_line_is_taken_back_before_the_next_is_added() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
-        fs::write(&path, "a\n{\"b").unwrap();
-        append(&path, "c\n").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "a\n{\"b\nc\n");
+        let long = "b".repeat(3 * LOOK_BYTES as usize);
+        for (left, kept) in [
+            ("a\n{\"b".to_owned(), "a\n".to_owned()),
+            (format!("a\n{long}"), "a\n".to_owned()),
+            (format!("{long}\n{long}"), format!("{long}\n")),
+            (long.clone(), String::new()),
+            ("\n".to_owned(), "\n".to_owned()),
+        ] {
+            fs::write(&path, left).unwrap();
+            append(&path, "c\n").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), kept + "c\n");
+        }
     }
 
     #[test]

@@ -131,6 +131,13 @@ impl App {
         Self::new(ws)
     }
 
+    /// A socket to a daemon that may be gone; `None` then.
+    pub(crate) fn try_connect(port: u16) -> Option<Self> {
+        let stream = tls_stream(port, &TlsOptions::default()).ok()?;
+        let request = "wss://127.0.0.1/any".into_client_request().unwrap();
+        tungstenite::client(request, stream).ok().map(|(ws, _)| Self::new(ws))
+    }
+
     /// Goes without a word.
     pub(crate) fn vanish(self) -> (String, String) {
         self.ws.get_ref().sock.shutdown(std::net::Shutdown::Both).unwrap();
@@ -163,6 +170,22 @@ pub(crate) fn web_upgrade(port: u16, origin: Option<&str>) -> Result<WebApp, u16
     }
 }
 
+/// The claim of a link.
+pub(crate) fn claim(link: &Value, model: &str) -> Value {
+    let bootstrap = Bootstrap::decode(link["deepLinkPayload"].as_str().unwrap()).unwrap();
+    json!({
+        "type": "session_claim", "protocol_version": 2, "session_id": bootstrap.session_id,
+        "token": bootstrap.token_text(), "device_model": model,
+    })
+}
+
+/// The resume of a session.
+pub(crate) fn resume(session_id: &str, resume_token: &str) -> Value {
+    json!({
+        "type": "session_resume", "protocol_version": 2, "session_id": session_id, "resume_token": resume_token,
+    })
+}
+
 impl<S: Read + Write> App<S> {
     fn new(ws: WebSocket<S>) -> Self {
         Self { ws, session_id: String::new(), resume_token: String::new(), alias: String::new() }
@@ -176,18 +199,28 @@ impl<S: Read + Write> App<S> {
         self.ws.send(Message::text(text)).unwrap();
     }
 
+    /// Sends to a daemon that may be gone; `None` then.
+    pub(crate) fn try_send(&mut self, frame: &Value) -> Option<()> {
+        self.ws.send(Message::text(frame.to_string())).ok()
+    }
+
+    /// The next message of a daemon that may be gone; `None` then.
+    pub(crate) fn try_message(&mut self) -> Option<Message> {
+        match self.ws.read() {
+            Ok(message) => Some(message),
+            Err(tungstenite::Error::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                panic!("the daemon says nothing: {error}")
+            }
+            Err(_) => None,
+        }
+    }
+
     pub(crate) fn claim(&mut self, link: &Value, model: &str) {
-        let bootstrap = Bootstrap::decode(link["deepLinkPayload"].as_str().unwrap()).unwrap();
-        self.send(json!({
-            "type": "session_claim", "protocol_version": 2, "session_id": bootstrap.session_id,
-            "token": bootstrap.token_text(), "device_model": model,
-        }));
+        self.send(claim(link, model));
     }
 
     pub(crate) fn resume(&mut self, session_id: &str, resume_token: &str) {
-        self.send(json!({
-            "type": "session_resume", "protocol_version": 2, "session_id": session_id, "resume_token": resume_token,
-        }));
+        self.send(resume(session_id, resume_token));
     }
 
     /// The next text frame as its text.

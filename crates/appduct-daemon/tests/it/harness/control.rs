@@ -42,6 +42,31 @@ impl Control {
         id
     }
 
+    /// The same where the daemon may be gone: `None` then, as in the next two.
+    pub(crate) fn try_request(&mut self, method: &str, params: Value) -> Option<u64> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string() + "\n";
+        self.stream.write_all(line.as_bytes()).ok()?;
+        Some(id)
+    }
+
+    /// The next line's value. A daemon that dies while it writes leaves half a line.
+    pub(crate) fn try_value(&mut self) -> Option<Value> {
+        let line = self.line()?;
+        line.ends_with('\n').then(|| parsed(&line))
+    }
+
+    pub(crate) fn try_call(&mut self, method: &str, params: Value) -> Option<Result<Value, Value>> {
+        let id = self.try_request(method, params)?;
+        loop {
+            let value = self.try_value()?;
+            if value["id"] == id {
+                return Some(outcome(&value));
+            }
+        }
+    }
+
     /// The next line; `None` at the end.
     pub(crate) fn line(&mut self) -> Option<String> {
         let mut line = String::new();
@@ -55,7 +80,7 @@ impl Control {
     }
 
     pub(crate) fn value(&mut self) -> Value {
-        serde_json::from_str(&self.line().expect("a line")).unwrap()
+        parsed(&self.line().expect("a line"))
     }
 
     /// Sends a request and waits for its reply; notifications before it are dropped.
@@ -64,10 +89,7 @@ impl Control {
         loop {
             let value = self.value();
             if value["id"] == id {
-                return match value.get("error") {
-                    Some(error) => Err(error.clone()),
-                    None => Ok(value["result"].clone()),
-                };
+                return outcome(&value);
             }
         }
     }
@@ -90,5 +112,16 @@ impl Control {
             Err(error) => panic!("{error}"),
         }
         String::from_utf8(bytes).unwrap()
+    }
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+}
+
+fn outcome(reply: &Value) -> Result<Value, Value> {
+    match reply.get("error") {
+        Some(error) => Err(error.clone()),
+        None => Ok(reply["result"].clone()),
     }
 }

@@ -4,12 +4,18 @@ mod app;
 mod browser;
 mod control;
 mod daemon;
+#[cfg(target_os = "linux")]
+mod mounts;
+mod port;
 mod process;
 
-pub(crate) use app::{App, TlsOptions, WebApp, tls_stream, web_upgrade};
+pub(crate) use app::{App, TlsOptions, WebApp, claim, resume, tls_stream, web_upgrade};
 pub(crate) use browser::{Browser, Heard, Sdk, Tab};
 pub(crate) use control::Control;
 pub(crate) use daemon::{Daemon, state_dir};
+#[cfg(target_os = "linux")]
+pub(crate) use mounts::Secluded;
+pub(crate) use port::ReservedPort;
 pub(crate) use process::{Process, STATE_DIR, WAIT_FOR_START};
 
 use std::time::{Duration, Instant};

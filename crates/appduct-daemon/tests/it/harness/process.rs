@@ -23,21 +23,33 @@ pub(crate) struct Process {
 impl Process {
     /// A daemon that is up.
     pub(crate) fn start(root: &Path) -> Self {
-        let mut process = Self::spawn(command(root).stdin(Stdio::null()));
+        let mut process = Self::spawn(daemon_command(root).stdin(Stdio::null()));
+        assert!(process.comes_up(), "the daemon ended before it was up");
+        process
+    }
+
+    /// A daemon that may not be up yet, and whose log goes nowhere: a pipe that nobody reads would stop it.
+    pub(crate) fn begin(root: &Path) -> Self {
+        Self::spawn(daemon_command(root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()))
+    }
+
+    /// The same, and up.
+    pub(crate) fn begin_up(root: &Path) -> Self {
+        let mut process = Self::begin(root);
         assert!(process.comes_up(), "the daemon ended before it was up");
         process
     }
 
     /// A daemon that is up and whose log goes to `stderr`.
     pub(crate) fn start_logging_to(root: &Path, stderr: Stdio) -> Self {
-        let mut process = Self::spawn(command(root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr));
+        let mut process = Self::spawn(daemon_command(root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr));
         assert!(process.comes_up(), "the daemon ended before it was up");
         process
     }
 
     /// A daemon that is up and may open only so many files.
     pub(crate) fn start_with_descriptors(root: &Path, limit: u32) -> Self {
-        let plain = command(root);
+        let plain = daemon_command(root);
         let mut limited = Command::new("sh");
         limited
             .args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\"")])
@@ -52,12 +64,13 @@ impl Process {
     /// Daemons that start when the returned writer is dropped.
     pub(crate) fn prepare_many(count: usize, root: &Path) -> (Vec<Self>, PipeWriter) {
         let (input, go) = std::io::pipe().unwrap();
-        let prepare =
-            || Self::spawn(command(root).env(WAIT_FOR_START, "1").stdin(Stdio::from(input.try_clone().unwrap())));
+        let prepare = || {
+            Self::spawn(daemon_command(root).env(WAIT_FOR_START, "1").stdin(Stdio::from(input.try_clone().unwrap())))
+        };
         ((0..count).map(|_| prepare()).collect(), go)
     }
 
-    fn spawn(command: &mut Command) -> Self {
+    pub(super) fn spawn(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
         let log: Box<dyn Read + Send + Sync> = match child.stderr.take() {
             Some(stderr) => Box::new(stderr),
@@ -111,7 +124,8 @@ impl Process {
     }
 }
 
-fn command(root: &Path) -> Command {
+/// The daemon's process, not started.
+pub(super) fn daemon_command(root: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "process::a_daemon_runs_until_it_is_told_to_stop", "--nocapture"])
