@@ -6,10 +6,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use appduct_rpc::StateDir;
 
 use crate::journal::{Full, Journal, append};
+
+/// How long lines are gathered for one write: nobody reads the log faster.
+const GATHER: Duration = Duration::from_millis(50);
 
 /// The log. Lines are written in order by a thread of its own.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ impl EventsLog {
     pub(crate) fn start(state_dir: &StateDir, max_bytes: u64) -> io::Result<Self> {
         let path = state_dir.events_log();
         let mut file = LogFile { path: path.clone(), max_bytes, failing: false };
-        let journal = Journal::start("events.log", move |lines| file.write(&lines))?;
+        let journal = Journal::start("events.log", GATHER, move |lines| file.write(&lines))?;
         Ok(Self { journal, path, losing: false })
     }
 

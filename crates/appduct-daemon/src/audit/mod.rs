@@ -24,6 +24,9 @@ pub(crate) use line::{Attempt, Denied, End};
 /// How often old files are deleted.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long lines are gathered for one write, and so how many are lost if the process is killed.
+const GATHER: Duration = Duration::from_millis(5);
+
 /// The audit log.
 #[derive(Debug)]
 pub(crate) struct Audit {
@@ -60,7 +63,7 @@ impl Audit {
             tracing::warn!("the audit directory {} cannot be used: {error}", directory.display());
         }
         let counted = Arc::clone(&counts);
-        let journal = Journal::start("audit", move |tasks| work(&files, &counted, retention_days, tasks))?;
+        let journal = Journal::start("audit", GATHER, move |tasks| work(&files, &counted, retention_days, tasks))?;
         Ok(Self { journal, directory, retention_days, counts, prune_at: None })
     }
 

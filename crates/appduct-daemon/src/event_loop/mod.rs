@@ -342,7 +342,8 @@ impl EventLoop {
     }
 }
 
-/// Tells the log of what a person looks for there. Never arguments, results, tokens or what an app says.
+/// Tells the log of what a person looks for there; calls, of which there can be thousands in a second, only if it is asked
+/// for them, since `events.log` has them all. Never arguments, results, tokens or what an app says.
 fn narrate(event: &host::Event) {
     let alias = event.alias.as_deref().unwrap_or("-");
     match &event.body {
@@ -357,11 +358,11 @@ fn narrate(event: &host::Event) {
         EventBody::SessionRevoked => tracing::info!(alias, session = event.session_id, "revoked"),
         EventBody::SessionExpired => tracing::info!(alias, "expired"),
         EventBody::ToolCallStarted { name, call } => {
-            tracing::info!(alias, tool = name, call = &*call.0, "call started")
+            tracing::debug!(alias, tool = name, call = &*call.0, "call started")
         }
         EventBody::ToolCallFinished(FinishedCall { call, tool, outcome, duration, .. }) => {
             let (ms, end) = (duration.as_millis(), handlers::error_type(outcome).unwrap_or("result"));
-            tracing::info!(alias, tool, call = &*call.0, ms, end, "call ended");
+            tracing::debug!(alias, tool, call = &*call.0, ms, end, "call ended");
         }
         EventBody::ToolCallDenied { name } => tracing::info!(alias, tool = name, "call denied by the policy"),
         EventBody::LinkCreated { .. }

@@ -6,6 +6,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -46,14 +48,29 @@ impl<T> fmt::Debug for Journal<T> {
 }
 
 impl<T: Send + 'static> Journal<T> {
-    /// Starts the thread. `write` gets the records in order, as many at a time as wait.
-    pub(crate) fn start(name: &str, mut write: impl FnMut(Vec<T>) + Send + 'static) -> io::Result<Self> {
+    /// Starts the thread. `write` gets the records in order, as many at a time as have come within `gather` of the first:
+    /// a wake and a write for every record would cost more than whatever the record tells of.
+    pub(crate) fn start(
+        name: &str,
+        gather: Duration,
+        mut write: impl FnMut(Vec<T>) + Send + 'static,
+    ) -> io::Result<Self> {
         let (sender, mut receiver) = mpsc::channel(MAX_RECORDS);
         let queued_bytes = Arc::new(AtomicUsize::new(0));
         let queued = Arc::clone(&queued_bytes);
-        std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        thread::Builder::new().name(name.to_owned()).spawn(move || {
             let mut entries = Vec::new();
-            while receiver.blocking_recv_many(&mut entries, BATCH) > 0 {
+            while let Some(first) = receiver.blocking_recv() {
+                let is_awaited = matches!(first, Entry::Mark(_));
+                entries.push(first);
+                if !is_awaited {
+                    thread::sleep(gather);
+                }
+                while entries.len() < BATCH
+                    && let Ok(next) = receiver.try_recv()
+                {
+                    entries.push(next);
+                }
                 let mut records = Vec::with_capacity(entries.len());
                 let mut taken = 0;
                 for entry in entries.drain(..) {
@@ -108,7 +125,8 @@ mod tests {
     async fn records_come_in_order_and_a_flush_waits_for_them() {
         let written = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&written);
-        let journal = Journal::start("test", move |records| sink.lock().unwrap().extend(records)).unwrap();
+        let journal =
+            Journal::start("test", Duration::ZERO, move |records| sink.lock().unwrap().extend(records)).unwrap();
         for record in 0..1000 {
             journal.push(record, 1).unwrap();
         }
@@ -120,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn a_stuck_disk_fills_the_queue_and_delays_nobody() {
         let (unstick, stuck) = channel::<()>();
-        let journal = Journal::start("test", move |_: Vec<u32>| {
+        let journal = Journal::start("test", Duration::ZERO, move |_: Vec<u32>| {
             stuck.recv().ok();
         })
         .unwrap();
@@ -133,7 +151,7 @@ mod tests {
         }
 
         let (_unstick, stuck) = channel::<()>();
-        let journal = Journal::start("test", move |_: Vec<u32>| {
+        let journal = Journal::start("test", Duration::ZERO, move |_: Vec<u32>| {
             stuck.recv().ok();
         })
         .unwrap();
@@ -144,7 +162,7 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_waits_for_a_writer_that_has_died() {
-        let journal = Journal::start("test", |records: Vec<u32>| {
+        let journal = Journal::start("test", Duration::ZERO, |records: Vec<u32>| {
             std::panic::resume_unwind(Box::new(records));
         })
         .unwrap();

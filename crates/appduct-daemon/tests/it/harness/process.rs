@@ -130,7 +130,7 @@ pub(super) fn daemon_command(root: &Path) -> Command {
     command
         .args(["--exact", "process::a_daemon_runs_until_it_is_told_to_stop", "--nocapture"])
         .env(STATE_DIR, root)
-        .env("APPDUCT_LOG", "info")
+        .env("APPDUCT_LOG", "info,appduct_daemon=debug")
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     command
