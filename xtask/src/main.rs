@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "every command here talks to the person who typed it")]
 
+mod bench;
 mod ci;
 mod crash;
 mod demo;
@@ -66,6 +67,10 @@ enum Command {
     Crash(crash::Loop),
     /// Packs what a person can install: a tarball, a Homebrew formula, a Debian and an npm package
     Dist,
+    /// Measures how fast and how small everything is, against floors measured in the same run
+    Bench(bench::Measurements),
+    /// Holds many sessions on one daemon and calls their tools at a steady rate
+    Load(bench::Load),
     /// Shows the whole loop: a daemon, an app, and the commands that reach its tools
     Demo,
 }
@@ -82,6 +87,8 @@ fn main() -> ExitCode {
         Command::Sim(runs) => sim::run(&workspace, &runs),
         Command::Crash(crash_loop) => crash::run(&workspace, &crash_loop),
         Command::Dist => dist::run(&workspace),
+        Command::Bench(measurements) => bench::run(&workspace, &measurements),
+        Command::Load(load) => bench::load(&workspace, &load),
         Command::Demo => demo::run(&workspace),
     });
     match done {

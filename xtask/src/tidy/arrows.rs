@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("appduct-cli", &["appduct", "appduct-daemon", "appduct-proto", "appduct-rpc"]),
     ("appduct-sim", &["appduct-proto"]),
     ("appduct-fuzz", &["appduct-daemon", "appduct-proto", "appduct-rpc"]),
+    ("appduct-bench", &["appduct-proto", "appduct-rpc"]),
     ("xtask", &[]),
 ];
 

@@ -87,7 +87,7 @@ impl TextFile {
 
     /// Where the tests begin: with the file if it is one of tests, else with the module at its end.
     fn first_test_line(&self) -> usize {
-        if self.path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "e2e" | "benches")) {
+        if self.path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "e2e")) {
             return 1;
         }
         let mut after_cfg = false;
