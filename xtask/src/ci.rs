@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use crate::workspace::Workspace;
-use crate::{demo, dist, fuzz, process, test, tidy, tools};
+use crate::{demo, dist, fuzz, mcp_peers, process, test, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -41,6 +41,12 @@ const STEPS: &[Step] = &[
         run: |workspace| test::run(workspace, &[]),
     },
     Step { name: "fuzz", about: "every fuzz target for a while", stage: Stage::Proof, run: fuzz::run_all },
+    Step {
+        name: "peers",
+        about: "real MCP clients against the real server",
+        stage: Stage::Proof,
+        run: mcp_peers::run_all,
+    },
     Step { name: "dist", about: "what a person can install is packed and tried", stage: Stage::Proof, run: dist::run },
     Step { name: "demo", about: "the demonstration that the README promises", stage: Stage::Proof, run: demo::run },
 ];

@@ -8,6 +8,7 @@ mod crash;
 mod demo;
 mod dist;
 mod fuzz;
+mod mcp_peers;
 mod process;
 mod sim;
 mod test;
@@ -65,6 +66,13 @@ enum Command {
     Sim(sim::Runs),
     /// Kills a daemon under load again and again, and looks for what was lost
     Crash(crash::Loop),
+    /// Runs the checks of real MCP clients, or of the named ones, installing what they need
+    #[command(after_help = mcp_peers::peers_help())]
+    McpPeers {
+        /// Clients to run; all of them if none is named
+        #[arg(value_parser = mcp_peers::peer_names())]
+        peers: Vec<String>,
+    },
     /// Packs what a person can install: a tarball, a Homebrew formula, a Debian and an npm package
     Dist,
     /// Measures how fast and how small everything is, against floors measured in the same run
@@ -86,6 +94,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&workspace),
         Command::Sim(runs) => sim::run(&workspace, &runs),
         Command::Crash(crash_loop) => crash::run(&workspace, &crash_loop),
+        Command::McpPeers { peers } => mcp_peers::run(&workspace, &peers),
         Command::Dist => dist::run(&workspace),
         Command::Bench(measurements) => bench::run(&workspace, &measurements),
         Command::Load(load) => bench::load(&workspace, &load),

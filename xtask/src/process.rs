@@ -1,8 +1,15 @@
 //! Running other programs.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
+use shared_child::SharedChild;
+use shared_child::unix::SharedChildExt as _;
+use signal_hook::consts::SIGTERM;
+
+/// How long a program may take to leave after it was asked to.
+const LEAVE: Duration = Duration::from_secs(10);
 
 /// Runs `command` to its end, its output going where ours goes.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
@@ -22,6 +29,17 @@ pub(crate) fn bytes(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output().with_context(|| format!("could not start {}", words(command)))?;
     ensure!(output.status.success(), "{} ended with {}", words(command), output.status);
     Ok(output.stdout)
+}
+
+/// Asks a program to end, and ends it if it does not.
+pub(crate) fn end(child: &SharedChild) -> Result<()> {
+    child.send_signal(SIGTERM)?;
+    if child.wait_timeout(LEAVE)?.is_none() {
+        child.kill()?;
+        child.wait()?;
+        bail!("it did not leave when asked to, and was killed");
+    }
+    Ok(())
 }
 
 /// The command as a person would type it.

@@ -89,3 +89,8 @@ pub use tool::{AnyOutput, NoArgs, Output, Tool, Typed};
 #[cfg(all(doctest, feature = "schemars"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So are those of the page about writing tools.
+#[cfg(all(doctest, feature = "schemars"))]
+#[doc = include_str!("../../../docs/tools.md")]
+struct WritingTools;

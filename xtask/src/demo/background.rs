@@ -10,13 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use shared_child::SharedChild;
-use shared_child::unix::SharedChildExt as _;
-use signal_hook::consts::SIGTERM;
 
 use super::interrupt::Interrupt;
-
-/// How long a program may take to leave after it was asked to.
-const LEAVE: Duration = Duration::from_secs(10);
+use crate::process;
 
 /// How long a condition stays unchecked while the program prints nothing.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -84,13 +80,7 @@ impl Background {
     }
 
     fn end(&self) -> Result<()> {
-        self.child.send_signal(SIGTERM)?;
-        if self.child.wait_timeout(LEAVE)?.is_none() {
-            self.child.kill()?;
-            self.child.wait()?;
-            bail!("it did not leave when asked to, and was killed");
-        }
-        Ok(())
+        process::end(&self.child)
     }
 }
 

@@ -8,13 +8,13 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
 
 /// While this lives, neither SIGINT nor SIGTERM ends the process: it has to ask whether one came.
-pub(super) struct Interrupt {
+pub(crate) struct Interrupt {
     came: Arc<AtomicBool>,
     handlers: Vec<SigId>,
 }
 
 impl Interrupt {
-    pub(super) fn listen() -> Result<Self> {
+    pub(crate) fn listen() -> Result<Self> {
         let mut interrupt = Self { came: Arc::default(), handlers: Vec::new() };
         for signal in [SIGINT, SIGTERM] {
             let handler =
@@ -24,7 +24,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    pub(super) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         self.came.load(Ordering::Relaxed)
     }
 }

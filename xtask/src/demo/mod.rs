@@ -4,7 +4,7 @@
 //! already is not touched. What was started is ended by its handle, after a failure and after Ctrl-C too.
 
 mod background;
-mod interrupt;
+pub(crate) mod interrupt;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -57,7 +57,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// The path of the freshly built command.
-fn build(workspace: &Workspace) -> Result<PathBuf> {
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     println!("building the appduct command");
     let args = ["build", "--locked", "--package", "appduct-cli", "--message-format", "json-render-diagnostics"];
     let messages = process::output(&mut workspace.cargo(args))?;
@@ -125,17 +125,23 @@ impl Demo<'_> {
         Ok(())
     }
 
-    /// The command in the state directory of this run, whatever the caller's own settings are.
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.workspace.command(&self.program);
-        for (name, _) in std::env::vars_os() {
-            if is_a_setting(&name) {
-                command.env_remove(name);
-            }
-        }
-        command.env("APPDUCT_STATE_DIR", self.state_dir).args(args).stdin(Stdio::null());
+        let mut command = command(self.workspace, &self.program, self.state_dir);
+        command.args(args);
         command
     }
+}
+
+/// The command in a state directory of its own, whatever the caller's own settings are.
+pub(crate) fn command(workspace: &Workspace, program: &Path, state_dir: &Path) -> Command {
+    let mut command = workspace.command(program);
+    for (name, _) in std::env::vars_os() {
+        if is_a_setting(&name) {
+            command.env_remove(name);
+        }
+    }
+    command.env("APPDUCT_STATE_DIR", state_dir).stdin(Stdio::null());
+    command
 }
 
 fn is_a_setting(name: &OsStr) -> bool {
@@ -143,7 +149,7 @@ fn is_a_setting(name: &OsStr) -> bool {
 }
 
 /// Whether `appduct ls --json` shows a connected app with every tool of the playground.
-fn has_the_playground(reply: &str) -> Result<bool> {
+pub(crate) fn has_the_playground(reply: &str) -> Result<bool> {
     let reply = serde_json::from_str::<serde_json::Value>(reply).context("ls --json printed no JSON")?;
     let sessions = reply["data"].as_array().context("ls --json printed no list")?;
     Ok(sessions.iter().any(|session| session["state"] == "active" && session["toolCount"] == PLAYGROUND_TOOLS))

@@ -2,6 +2,8 @@
 
 mod daemon;
 mod doctor;
+#[cfg(test)]
+mod documents;
 mod events;
 mod global;
 mod help;

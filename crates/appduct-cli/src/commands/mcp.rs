@@ -10,7 +10,8 @@ use crate::settings::{McpSettings, Settings};
 /// Serves an agent. What stands in the way of links is told and keeps nothing else from working.
 pub(super) fn run(settings: &Settings, mcp: &McpSettings, stage: &mut dyn Stage) -> Result<(), Failure> {
     if let Some(fault) = mcp::scheme_fault(settings, mcp) {
-        stage.notice(&format!("Starting anyway, without links: {}", fault.message));
+        let what = fault.message.lines().next().unwrap_or_default().trim_end_matches(" Tried:");
+        stage.notice(&format!("{what} Starting anyway: only appduct_connect needs one."));
     }
     mcp::run(settings, mcp, launcher()?, &mut |listening| {
         stage.announce(&Report::McpListening(McpListening {
