@@ -1,8 +1,12 @@
 //! Events, live and afterwards.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use appduct_rpc::methods::EventKind;
 use serde_json::{Value, json};
 
-use crate::harness::{App, Daemon};
+use crate::harness::{App, Daemon, eventually};
 
 fn post(app: &mut App, name: &str, payload: Value) {
     app.send(json!({"type": "event", "session_id": app.session_id, "name": name, "ts": 5, "payload": payload}));
@@ -33,6 +37,60 @@ fn a_subscriber_sees_a_session_from_link_to_revoke() {
         (&json!(1), &json!({"name": "cart", "payload": {"n": 1}, "ts": 5}))
     );
     assert_eq!((&revoked["alias"], &revoked["data"]), (&json!("pixel-8"), &json!({})));
+}
+
+/// From a link that nobody opens to a session that nobody resumes. A kind that is added to the list is missed here.
+#[test]
+fn every_kind_of_event_is_seen_by_a_subscriber_or_in_the_log() {
+    let daemon = Daemon::start();
+    let mut control = daemon.control();
+    control.call("events.subscribe", json!({})).unwrap();
+    daemon.link();
+    daemon.clock.advance(Duration::from_secs(301));
+    let mut seen = BTreeSet::new();
+    let mut see = |last: &str| {
+        loop {
+            let kind = control.value()["params"]["kind"].as_str().unwrap().to_owned();
+            let is_last = kind == last;
+            seen.insert(kind);
+            if is_last {
+                break;
+            }
+        }
+    };
+    see("link_expired");
+
+    let mut app = daemon.app_with_tools("x", json!([{"name": "a", "description": "d"}]));
+    app.send(json!({"type": "event_registry_snapshot", "session_id": app.session_id, "events": []}));
+    see("events_changed");
+    post(&mut app, "cart", json!(1));
+    see("app_event");
+    let mut caller = daemon.control();
+    caller.request("tools.call", json!({"name": "a", "args": {}}));
+    let id = app.frame()["id"].clone();
+    app.send(json!({"type": "tool_call_progress", "session_id": app.session_id, "id": id, "progress": 0.5}));
+    app.send(json!({"type": "tool_result", "session_id": app.session_id, "id": id, "result": null}));
+    see("tool_call_finished");
+    let (id, token) = app.vanish();
+    see("session_suspended");
+    let mut app = daemon.socket();
+    app.resume(&id, &token);
+    app.expect_ack();
+    see("session_resumed");
+    daemon.call("sessions.revoke", json!({})).unwrap();
+    see("session_revoked");
+    daemon.app("x").vanish();
+    see("session_suspended");
+    daemon.clock.advance(Duration::from_secs(601));
+    see("session_expired");
+
+    eventually("the log has what came before anybody could listen", || {
+        let log = std::fs::read_to_string(daemon.paths().events_log()).unwrap_or_default();
+        let first = log.lines().next().and_then(|line| serde_json::from_str::<Value>(line).ok());
+        first.is_some_and(|event| event["kind"] == "daemon_started" && seen.insert("daemon_started".to_owned()))
+    });
+    let known = EventKind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(seen, known);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod attach;
 mod audit;
 mod calls;
 mod claim;
+mod completeness;
 mod control;
 mod crash_loop;
 mod events;

@@ -89,6 +89,8 @@ fn an_app_that_reads_not_even_what_cannot_be_refused_is_suspended() {
     }
     eventually("the session is suspended", || daemon.session(&app.session_id).unwrap()["state"] == "suspended");
     assert_eq!(daemon.session(&app.session_id).unwrap()["suspendReason"], "connection_lost");
+    // It reads after all, and finds out why.
+    app.expect_close(1011, "send_failed");
     loop {
         let value = control.value();
         if let Some(error) = value.get("error").filter(|error| error["data"]["type"] == "session_suspended") {
