@@ -34,6 +34,8 @@ pub(super) struct Truth {
     pub(super) transport: Transport,
     pub(super) stage: Stage,
     pub(super) expires: u64,
+    /// What the link carried.
+    pub(super) link_token: String,
     /// The tokens that may still open it; at least those that do.
     pub(super) alive: BTreeSet<String>,
     pub(super) dead: Vec<String>,
@@ -66,6 +68,7 @@ impl Oracle {
             expires: self.now + ttl_ms,
             alive: BTreeSet::from([token.clone()]),
             dead: Vec::new(),
+            link_token: token.clone(),
             newest: token,
             seen: self.now,
             is_unsaved: false,
@@ -152,6 +155,7 @@ impl Oracle {
 
     /// The next daemon starts from what is on the disk. `held` are the tokens that apps have.
     pub(crate) fn daemon_starts(&mut self, disk: &Disk, clock: Clock, after_stop: bool, held: &BTreeSet<String>) {
+        let now = self.now;
         let clock_lies = clock == Clock::Ahead;
         self.unsaved_acks = 0;
         let (mut forfeits, mut inexcusable) = (0, None);
@@ -168,7 +172,10 @@ impl Oracle {
             let risen: Vec<_> = truth.dead.iter().filter(|token| disk.knows(token)).cloned().collect();
             truth.dead.retain(|token| !risen.contains(token));
             truth.alive.extend(risen);
-            let lost = truth.alive.iter().any(|token| held.contains(token) && died.contains(token));
+            // An expired link is no good to an app that still shows it.
+            let link_is_over = now >= truth.expires && !truth.link_is_stretched;
+            let is_wanted = |token: &String| held.contains(token) && !(link_is_over && *token == truth.link_token);
+            let lost = died.iter().any(is_wanted);
             let never_saved = truth.is_unsaved && died.contains(&truth.newest);
             let is_unproven = truth.stage == Stage::Link || truth.alive.len() > 1;
             let was_forfeit = truth.is_forfeit;

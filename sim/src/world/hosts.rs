@@ -224,6 +224,8 @@ impl World<'_> {
                 self.drive_host(|host, now| host.handle_pong(now, socket));
             }
             Message::End(close) => {
+                // An ack that was due before may make a goodbye of it.
+                self.drive_host(Host::handle_timeout);
                 let connection = self.network.get(no);
                 let is_goodbye = close == Some(CloseReason::ClientClose.into()) && connection.acked.is_some();
                 if let Some((hello, _)) = connection.hello.as_ref().filter(|_| is_goodbye) {
