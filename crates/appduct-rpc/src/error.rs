@@ -44,9 +44,9 @@ error_types! {
     /// No live session has this id or alias.
     UnknownSession = "unknown_session", exit 71, hint "`appduct ls` lists the live sessions";
     /// The session has no socket to send on.
-    SessionNotActive = "session_not_active", exit 71, hint "bring the app to the foreground and try again";
+    SessionNotActive = "session_not_active", exit 71, hint "open the app if it is in the background; `appduct wait` tells when it is connected again";
     /// The session's app is not connected.
-    SessionSuspended = "session_suspended", exit 71, hint "bring the app to the foreground and try again";
+    SessionSuspended = "session_suspended", exit 71, hint "open the app if it is in the background; `appduct wait` tells when it is connected again";
     /// The session has no such tool.
     ToolNotFound = "tool_not_found", exit 72, hint "`appduct tools` lists what the app offers";
     /// The arguments do not fit the tool's input schema.

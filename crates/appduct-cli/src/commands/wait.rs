@@ -24,17 +24,21 @@ const KINDS: [EventKind; 6] = [
     EventKind::SessionRevoked,
 ];
 
-/// Waits until a session is active and has what it must have.
+/// What a connected app has to tell its tools in. Apps do so at once; one that has not by then is taken to have none.
+const TOOLS_TOLD_WITHIN: Duration = Duration::from_secs(2);
+
+/// Waits until a session is active, its tools are known, and it has what it must have.
 pub(super) fn run(settings: &Settings, wait: &WaitSettings, stage: &mut dyn Stage) -> Result<Report, Failure> {
     let deadline = deadline(wait.timeout);
     let mut control = Control::open(settings, stage)?;
     subscribe(&mut control)?;
     let mut is_told = false;
+    let mut settling = Settling::default();
     loop {
         let sessions = control.request(&SessionsList)?;
         let named: Vec<_> = sessions.iter().filter(|session| is_named(session, wait.selector.as_deref())).collect();
         for session in named.iter().filter(|session| is_active(session)) {
-            if has_tool(&mut control, session, wait.tool.as_deref())? {
+            if settling.is_over(session) && has_tool(&mut control, session, wait.tool.as_deref())? {
                 return Ok(Report::Waited((*session).clone()));
             }
         }
@@ -42,7 +46,7 @@ pub(super) fn run(settings: &Settings, wait: &WaitSettings, stage: &mut dyn Stag
             stage.waiting(&format!("Waiting for {}. Ctrl-C ends it.", wanted(wait)));
             is_told = true;
         }
-        if next(&mut control, deadline)?.is_none() {
+        if next(&mut control, settling.or(deadline))?.is_none() && settling.is_late(deadline) {
             return Err(too_late(wait, &sessions, &named));
         }
     }
@@ -63,14 +67,17 @@ pub(super) fn until_claimed(
 ) -> Result<Session, Failure> {
     let deadline = deadline(timeout);
     stage.waiting("Waiting for an app to open the link. Ctrl-C ends the wait, and the link stays good.");
+    let mut settling = Settling::default();
     loop {
         let sessions = control.request(&SessionsList)?;
-        if let Some(session) =
-            sessions.into_iter().find(|session| session.session_id == session_id && is_active(session))
-        {
+        let claimed = sessions.into_iter().find(|session| session.session_id == session_id && is_active(session));
+        if let Some(session) = claimed.filter(|session| settling.is_over(session)) {
             return Ok(session);
         }
-        let Some(event) = next(control, deadline)? else {
+        let Some(event) = next(control, settling.or(deadline))? else {
+            if !settling.is_late(deadline) {
+                continue;
+            }
             let seconds = timeout.map_or(0, |timeout| timeout.as_secs());
             let failure = Failure::new(Kind::Session, format!("No app opened the link within {seconds} s."))
                 .with_hint("The link stays good until it expires: `appduct wait` goes on waiting.");
@@ -85,6 +92,35 @@ pub(super) fn until_claimed(
                 return Err(Failure::new(Kind::Session, "The link was revoked before an app opened it."));
             }
         }
+    }
+}
+
+/// Tells a session whose app is about to tell its tools from one that has none to tell.
+#[derive(Default)]
+struct Settling {
+    /// When a session that is connected is taken as it is.
+    until: Option<Instant>,
+}
+
+impl Settling {
+    /// Whether what the session has is all that can be expected of it now.
+    fn is_over(&mut self, session: &Session) -> bool {
+        if !session.tools_pending {
+            return true;
+        }
+        let now = Instant::now();
+        now >= *self.until.get_or_insert(now + TOOLS_TOLD_WITHIN)
+    }
+
+    /// The end of a wait, or the moment to look again.
+    fn or(&self, deadline: Option<Instant>) -> Option<Instant> {
+        let now = Instant::now();
+        self.until.filter(|until| *until > now).into_iter().chain(deadline).min()
+    }
+
+    /// Whether the wait itself is over, and not only the time for the tools.
+    fn is_late(&self, deadline: Option<Instant>) -> bool {
+        deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

@@ -40,6 +40,22 @@ fn daemon(looks: &'static [(&'static str, &'static str)]) -> FakeDaemon {
     })
 }
 
+/// A daemon with one session, whose app has told its tools by look number `told`.
+fn pending(told: usize, then: &'static str) -> FakeDaemon {
+    let at = AtomicUsize::new(0);
+    FakeDaemon::new(move |method, _| match method {
+        "daemon.status" => plain_status(),
+        "events.subscribe" => result("{\"ok\":true}"),
+        "sessions.list" => {
+            let is_told = at.fetch_add(1, Ordering::SeqCst) + 1 >= told;
+            let pending = session("active").replace("\"toolCount\":1", "\"toolCount\":0,\"toolsPending\":true");
+            let events = if then.is_empty() { Vec::new() } else { vec![event(then)] };
+            Answer::Events(events, format!("[{}]", if is_told { session("active") } else { pending }))
+        }
+        _ => error("invalid_request", "not in the script"),
+    })
+}
+
 fn methods(daemon: &FakeDaemon) -> Vec<String> {
     daemon.seen().into_iter().map(|(method, _)| method).collect()
 }
@@ -62,6 +78,20 @@ fn a_session_is_looked_for_at_every_event_and_never_in_between() {
     let daemon = daemon(&[("", "session_claimed"), ("suspended", "session_resumed"), ("active", "")]);
     assert_eq!(daemon.place.run(&["wait"]).ok(), ACTIVE);
     assert_eq!(methods(&daemon), ["events.subscribe", "sessions.list", "sessions.list", "sessions.list"]);
+}
+
+#[test]
+fn tools_that_the_app_is_about_to_tell_are_waited_for() {
+    let daemon = pending(2, "tools_changed");
+    assert_eq!(daemon.place.run(&["wait"]).ok(), ACTIVE);
+    assert_eq!(methods(&daemon), ["events.subscribe", "sessions.list", "sessions.list"]);
+}
+
+#[test]
+fn an_app_that_tells_no_tools_is_waited_for_a_little_while() {
+    let daemon = pending(usize::MAX, "");
+    assert_eq!(daemon.place.run(&["wait", "--timeout", "60"]).ok(), ACTIVE.replace("Tools   1", "Tools   0"));
+    assert_eq!(methods(&daemon), ["events.subscribe", "sessions.list", "sessions.list"]);
 }
 
 #[test]

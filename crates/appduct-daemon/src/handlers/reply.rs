@@ -73,6 +73,7 @@ pub(super) fn session(summary: SessionSummary) -> Session {
         suspended_at: summary.suspended.map(|(at, _)| iso(at)),
         suspend_reason: summary.suspended.map(|(_, reason)| suspend_reason(reason).to_owned()),
         tool_count: summary.tool_count as u64,
+        tools_pending: summary.tools_pending,
     }
 }
 

@@ -93,7 +93,8 @@ impl Host {
     }
 
     fn tools_changed(&mut self, now: Now, no: SessionNo) {
-        let Some(session) = self.sessions.get(no) else { return };
+        let Some(session) = self.sessions.get_mut(no) else { return };
+        session.tools_pending = false;
         self.outputs.event(now, &session.label, EventBody::ToolsChanged { tool_count: session.tools.len() });
     }
 

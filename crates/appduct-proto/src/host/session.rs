@@ -43,6 +43,8 @@ pub struct SessionSummary {
     pub suspended: Option<(Timestamp, SuspendReason)>,
     /// The size of its tool registry.
     pub tool_count: usize,
+    /// Whether its app has yet to say which tools it has, since the claim or since the host began.
+    pub tools_pending: bool,
 }
 
 #[derive(Debug)]
@@ -65,6 +67,8 @@ pub(super) struct Session {
     /// The socket of a resume whose ack waits for its save.
     pub(super) parked: Option<SocketId>,
     pub(super) tools: ToolRegistry,
+    /// Whether the app has not told them yet.
+    pub(super) tools_pending: bool,
     pub(super) events: EventRegistry,
     pub(super) ring: Ring,
     /// The calls in flight, in the order in which they were sent.
@@ -124,6 +128,7 @@ impl Session {
             turn: Turn::default(),
             parked: None,
             tools: ToolRegistry::default(),
+            tools_pending: true,
             events: EventRegistry::default(),
             ring: Ring::default(),
             calls: BTreeSet::new(),
@@ -160,6 +165,7 @@ impl Session {
                 State::Suspended { since, reason, .. } => Some((since, reason)),
             },
             tool_count: self.tools.len(),
+            tools_pending: self.tools_pending,
         }
     }
 }

@@ -48,6 +48,9 @@ pub struct Session {
     pub suspend_reason: Option<String>,
     /// The size of its tool registry.
     pub tool_count: u64,
+    /// Whether its app has yet to say which tools it has; left out where it has said so, and by older daemons.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub tools_pending: bool,
 }
 
 /// A device.

@@ -102,6 +102,7 @@ mod tests {
             suspended_at: None,
             suspend_reason: None,
             tool_count: 3,
+            tools_pending: false,
         }
     }
 

@@ -46,7 +46,7 @@ fn sessions_come_back_suspended_in_claim_order_as_they_were() {
     world.jump(secs(3));
     world.restart(records);
     let after = world.host.sessions();
-    assert_eq!(after[0], SessionSummary { tool_count: 0, ..before[0].clone() });
+    assert_eq!(after[0], SessionSummary { tool_count: 0, tools_pending: true, ..before[0].clone() });
     let lost = Some((world.now.wall, SuspendReason::ConnectionLost));
     assert_eq!(after[1], SessionSummary { suspended: lost, ..before[1].clone() });
     assert_eq!(after[1].session_id, web.session);

@@ -20,6 +20,19 @@ fn a_lost_socket_suspends_and_a_resume_brings_the_session_back() {
 }
 
 #[test]
+fn tools_are_pending_until_the_app_has_told_them() {
+    let mut world = World::new();
+    let app = world.claimed_by(Transport::Native);
+    assert!(world.host.session(None).unwrap().tools_pending);
+    world.frame(&app, "tool_registry_delta", json!({"operation": "remove", "name": "a"}));
+    assert!(world.host.session(None).unwrap().tools_pending, "nothing was told");
+    world.frame(&app, "tool_registry_snapshot", json!({"tools": []}));
+    assert!(!world.host.session(None).unwrap().tools_pending, "it has none");
+    world.drop_socket(app.socket);
+    assert!(!world.host.session(None).unwrap().tools_pending);
+}
+
+#[test]
 fn only_the_apps_own_goodbye_counts_as_background() {
     for (code, reason, expected) in [
         (1001, "app_backgrounded", SuspendReason::AppBackgrounded),
