@@ -1,5 +1,6 @@
 //! Daemons and apps that start, stop and die.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use appduct_proto::app::Core;
@@ -13,9 +14,6 @@ use crate::sabotage::Saboteur;
 
 /// How long a daemon that stops waits for its last save.
 const LAST_SAVE_MS: u64 = 3_000;
-
-/// What a wall clock may be off by before it counts as set.
-const CLOCK_SLACK_MS: i64 = 500;
 
 impl World<'_> {
     /// A daemon starts from what is on the disk.
@@ -61,8 +59,12 @@ impl World<'_> {
         if let Some(taken) = self.daemon.disk.taken() {
             let by_wall = !self.plan.knows_boot || taken.boot != self.daemon.boot;
             let ahead_ms = self.daemon.set_by_ms - taken.set_by_ms;
-            if by_wall && ahead_ms.abs() > CLOCK_SLACK_MS {
-                clock = if ahead_ms > 0 { Clock::Ahead } else { Clock::Behind };
+            if by_wall {
+                clock = match ahead_ms.cmp(&0) {
+                    Ordering::Less => Clock::Behind,
+                    Ordering::Equal => Clock::True,
+                    Ordering::Greater => Clock::Ahead,
+                };
             }
             after_stop = taken.is_last;
         }
