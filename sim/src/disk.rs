@@ -117,6 +117,12 @@ impl Disk {
         self.document().is_some_and(|document| document.contains(session))
     }
 
+    /// Whether it is on disk as a link that nobody has claimed.
+    pub(crate) fn holds_link(&self, session: &str) -> bool {
+        let links = self.document().and_then(|document| document.rsplit_once("\"links\":["));
+        links.is_some_and(|(_, links)| links.contains(session))
+    }
+
     /// Whether the digest of this token is on disk.
     pub(crate) fn knows(&self, token: &str) -> bool {
         self.document().is_some_and(|document| document.contains(&digest(token)))

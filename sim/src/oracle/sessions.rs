@@ -167,6 +167,10 @@ impl Oracle {
             }
         }
         for (id, truth) in self.sessions.iter_mut().filter(|(_, truth)| truth.stage != Stage::Over) {
+            // A claim whose ack never left is nobody's, so a crash may undo it.
+            if truth.newest == truth.link_token && disk.holds_link(id) {
+                truth.stage = Stage::Link;
+            }
             let died: Vec<_> = truth.alive.iter().filter(|token| !disk.knows(token)).cloned().collect();
             // What the crash undid is alive again: a proof that was not saved yet, say.
             let risen: Vec<_> = truth.dead.iter().filter(|token| disk.knows(token)).cloned().collect();
