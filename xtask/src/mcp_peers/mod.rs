@@ -106,6 +106,13 @@ const PEERS: &[Peer] = &[
         script: "inspector.mjs",
         mode: "modern",
     },
+    Peer {
+        name: "conformance",
+        about: "the protocol's own suite, against the HTTP front",
+        runtime: Runtime::Node,
+        script: "conformance.mjs",
+        mode: "",
+    },
 ];
 
 pub(crate) fn peer_names() -> Vec<&'static str> {

@@ -153,7 +153,8 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         if request.uri != SESSIONS_URI {
             let message = format!("there is no resource {:?}; there is {SESSIONS_URI}", request.uri);
-            return Err(ErrorData::resource_not_found(message, None));
+            let data = serde_json::json!({ "uri": request.uri });
+            return Err(ErrorData::resource_not_found(message, Some(data)));
         }
         let sessions = self.on_daemon(|shared, daemon| {
             let mut sessions = daemon.request(&SessionsList)?;

@@ -105,6 +105,7 @@ fn tools_are_listed_by_group_described_and_called() {
         assert_eq!(text, sessions["sessions"]);
         let missing = agent.request("resources/read", json!({"uri": "appduct://other"}));
         assert!(missing["error"]["message"].as_str().unwrap().contains("appduct://sessions"), "{missing}");
+        assert_eq!(missing["error"]["data"], json!({"uri": "appduct://other"}));
         assert_eq!(agent.finish(), Some(0));
     }
 }
