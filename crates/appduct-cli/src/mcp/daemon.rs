@@ -1,16 +1,19 @@
 //! Connections to the daemon. Each tool call opens its own and checks the daemon's version on it, so a daemon that was
 //! restarted in between, or comes only later, makes no difference; nothing is opened before the first call.
 
+use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::Once;
 use std::time::Duration;
 
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::{EventNotification, Method};
-use appduct_rpc::version_guard::{self, Terms};
+use appduct_rpc::version_guard::{self, Outcome, Terms};
 use appduct_rpc::{Client, ClientError, DaemonLauncher};
 
 use super::refusal::Refusal;
+use crate::error::sentence;
 use crate::settings::Settings;
 
 /// How long a request may take that needs more than the daemon.
@@ -22,11 +25,13 @@ pub(super) struct Daemon {
     settings: Settings,
     launcher: DaemonLauncher,
     version: &'static str,
+    /// That the daemon is newer is told once, to whoever reads the log of the agent's program.
+    newer: Once,
 }
 
 impl Daemon {
     pub(super) fn new(settings: Settings, launcher: DaemonLauncher, version: &'static str) -> Self {
-        Self { settings, launcher, version }
+        Self { settings, launcher, version, newer: Once::new() }
     }
 
     /// The settings of the command.
@@ -45,6 +50,10 @@ impl Daemon {
         let client = Client::connect(&self.settings.state_dir, &self.launcher)?;
         let terms = Terms { client_version: self.version, force: self.settings.replaces_older_daemons() };
         let guarded = version_guard::check(client, &self.settings.state_dir, &self.launcher, terms)?;
+        if let Outcome::NotOlder { .. } = guarded.outcome {
+            // Nobody may read it, which is no fault.
+            self.newer.call_once(|| drop(writeln!(io::stderr(), "{}", sentence(&guarded.outcome.to_string()))));
+        }
         Ok(Connection(guarded.client))
     }
 }

@@ -1,6 +1,6 @@
 //! A client of the server that speaks the protocol by hand.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
@@ -57,8 +57,12 @@ impl Agent {
 
     /// One that has said nothing yet.
     pub(crate) fn bare(place: &Place, args: &[&str], era: Era, capabilities: Value) -> Self {
+        Self::spawned(place, args, era, capabilities, Stdio::inherit())
+    }
+
+    fn spawned(place: &Place, args: &[&str], era: Era, capabilities: Value, stderr: Stdio) -> Self {
         let mut command = place.command(&[&["mcp"][..], args].concat());
-        command.env("APPDUCT_SCHEME", "playground").stdin(Stdio::piped()).stderr(Stdio::inherit());
+        command.env("APPDUCT_SCHEME", "playground").stdin(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
@@ -71,6 +75,20 @@ impl Agent {
         });
         let stdin = child.stdin.take();
         Self { child, stdin, lines, era, capabilities, last_id: 0, aside: Vec::new() }
+    }
+
+    /// One that says what it needs with each request, and whose server's notices are kept for [`notices`](Self::notices).
+    pub(crate) fn noticing(place: &Place) -> Self {
+        Self::spawned(place, &[], Era::Inline, json!({}), Stdio::piped())
+    }
+
+    /// Ends the server, and returns what it has written beside its messages.
+    pub(crate) fn notices(mut self) -> String {
+        let mut text = String::new();
+        let mut stderr = self.child.stderr.take().expect("an agent that keeps notices");
+        self.close();
+        stderr.read_to_string(&mut text).unwrap();
+        text
     }
 
     pub(crate) fn send_text(&mut self, text: &str) {

@@ -51,6 +51,22 @@ fn an_older_daemon_that_must_stay_is_a_failed_call_and_no_dead_server() {
     assert!(daemon.seen().is_empty());
 }
 
+#[test]
+fn a_newer_daemon_is_told_once_and_works() {
+    let daemon = FakeDaemon::new(|method, _| match method {
+        "daemon.status" => status(&json!({"version": "99.0.0"})),
+        "sessions.list" => result("[]"),
+        _ => error("invalid_request", "not in the script"),
+    });
+    let mut agent = Agent::noticing(&daemon.place);
+    for _ in 0..2 {
+        assert_eq!(agent.answer("appduct_sessions", json!({})), json!({"sessions": []}));
+    }
+    let notices = agent.notices();
+    assert_eq!(notices.lines().count(), 1, "{notices}");
+    assert!(notices.contains("99.0.0") && notices.contains(env!("CARGO_PKG_VERSION")), "{notices}");
+}
+
 /// A daemon that knows no groups.
 fn without_groups() -> FakeDaemon {
     FakeDaemon::new(|method, _| match method {
