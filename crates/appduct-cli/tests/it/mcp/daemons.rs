@@ -154,3 +154,24 @@ fn events_are_flat_and_a_wait_takes_the_next_one() {
     assert_eq!(agent.answer("appduct_wait_for_event", json!({"name": "order"})), after);
     assert_eq!(agent.answer("appduct_wait_for_event", json!({"name": "order", "since": 8})), after);
 }
+
+#[test]
+fn a_page_is_attached_through_its_browser() {
+    let daemon = FakeDaemon::new(|method, _| match method {
+        "daemon.status" => plain_status(),
+        "web.attach" => {
+            result(r#"{"sessionId":"s2","url":"http://localhost/shop","targetId":"T1","expiresAt":1773741600}"#)
+        }
+        _ => error("invalid_request", "not in the script"),
+    });
+    let mut agent = Agent::start(&daemon.place, &[], Era::Handshake);
+    let page =
+        json!({"target": "web", "url": "http://localhost/", "browserUrl": "http://127.0.0.1:9222", "targetId": "T1"});
+    let attached = agent.answer("appduct_connect", page);
+    let expected = json!({"sessionId": "s2", "url": "http://localhost/shop", "targetId": "T1", "expiresAt": 1_773_741_600, "attached": true});
+    assert_eq!(attached, expected);
+    let asked = json!({"url": "http://localhost/", "browserUrl": "http://127.0.0.1:9222", "targetId": "T1"});
+    assert_eq!(daemon.seen(), [("web.attach".to_owned(), asked)]);
+    let said = agent.refusal("appduct_connect", json!({"target": "none", "browserUrl": "http://127.0.0.1:9222"}));
+    assert!(said.contains("\"browserUrl\" is only for the target web"), "{said}");
+}
