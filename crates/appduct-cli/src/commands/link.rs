@@ -1,5 +1,7 @@
 //! `link`
 
+use std::net::{IpAddr, SocketAddr};
+
 use appduct_rpc::methods::LinkCreate;
 
 use super::control::Control;
@@ -34,6 +36,11 @@ pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stag
         delivery.check_endpoint(&minted.endpoint.address)?;
         delivery.open(Opening { link: &deep_link, port: minted.endpoint.port }, &Processes)?;
     }
+    let dialled = match minted.endpoint.address.parse::<IpAddr>() {
+        Ok(address) if address.is_loopback() => None,
+        Ok(address) => Some(SocketAddr::new(address, minted.endpoint.port).to_string()),
+        Err(_) => Some(minted.endpoint.address.clone()),
+    };
     let report = Report::Link(Link {
         session_id: minted.session_id.clone(),
         deep_link,
@@ -43,20 +50,21 @@ pub(super) fn run(settings: &Settings, link: &LinkSettings, stage: &mut dyn Stag
         delivery: delivery.map(|delivery| Delivery { delivered: true, target: delivery.target.as_str() }),
         qr: link.qr,
     });
-    hand_over(&mut control, link, &minted.session_id, report, stage)
+    hand_over(&mut control, link, &minted.session_id, dialled.as_deref(), report, stage)
 }
 
-/// Tells the link, and waits for its app where that was asked.
+/// Tells the link, and waits for its app where that was asked. `dialled` is where the app connects to over a network.
 pub(super) fn hand_over(
     control: &mut Control,
     link: &LinkSettings,
     session_id: &str,
+    dialled: Option<&str>,
     report: Report,
     stage: &mut dyn Stage,
 ) -> Result<Option<Report>, Failure> {
     let Some(patience) = link.wait else { return Ok(Some(report)) };
     stage.announce(&report)?;
-    let session = wait::until_claimed(control, session_id, patience.timeout, stage)?;
+    let session = wait::until_claimed(control, session_id, patience.timeout, dialled, stage)?;
     Ok(Some(Report::Waited(session)))
 }
 

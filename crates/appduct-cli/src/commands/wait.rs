@@ -63,6 +63,7 @@ pub(super) fn until_claimed(
     control: &mut Control,
     session_id: &str,
     timeout: Option<Duration>,
+    dialled: Option<&str>,
     stage: &mut dyn Stage,
 ) -> Result<Session, Failure> {
     let deadline = deadline(timeout);
@@ -80,7 +81,7 @@ pub(super) fn until_claimed(
             }
             let seconds = timeout.map_or(0, |timeout| timeout.as_secs());
             let failure = Failure::new(Kind::Session, format!("No app opened the link within {seconds} s."))
-                .with_hint("The link stays good until it expires: `appduct wait` goes on waiting.");
+                .with_hint(unopened(dialled));
             return Err(with_timeout(failure, timeout));
         };
         if event.session_id.as_deref() == Some(session_id) {
@@ -93,6 +94,18 @@ pub(super) fn until_claimed(
             }
         }
     }
+}
+
+/// What to do about a link that no app has claimed in time. Where a network lies between, it may be the reason.
+fn unopened(dialled: Option<&str>) -> String {
+    let mut hint = "The link stays good until it expires: `appduct wait` goes on waiting.".to_owned();
+    if let Some(address) = dialled {
+        hint += &format!(
+            " An app that opened it and is not here does not reach {address}: both machines must be on one network, and a \
+             firewall must let that port in."
+        );
+    }
+    hint
 }
 
 /// Tells a session whose app is about to tell its tools from one that has none to tell.
@@ -214,6 +227,14 @@ mod tests {
             r#"{{"sessionId":"id-{alias}","alias":"{alias}","state":"{state}","device":{{}},"createdAt":"","toolCount":0}}"#
         );
         serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn a_link_that_leads_over_a_network_is_told_with_what_may_stop_it() {
+        assert_eq!(unopened(None), "The link stays good until it expires: `appduct wait` goes on waiting.");
+        let hint = unopened(Some("192.168.1.5:8443"));
+        assert!(hint.contains("`appduct wait`") && hint.contains("192.168.1.5:8443"), "{hint}");
+        assert!(hint.contains("one network") && hint.contains("firewall"), "{hint}");
     }
 
     #[test]

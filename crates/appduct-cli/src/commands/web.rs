@@ -49,7 +49,7 @@ pub(super) fn link(
             (minted.session_id, Report::WebLink(report))
         }
     };
-    hand_over(&mut control, link, &session_id, report, stage)
+    hand_over(&mut control, link, &session_id, None, report, stage)
 }
 
 /// The page's address with the link in its fragment, beside what is there.
