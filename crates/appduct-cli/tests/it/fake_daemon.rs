@@ -3,12 +3,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 use serde_json::Value;
 
 use crate::run::Place;
+use crate::transcripts::PATIENCE;
 
 /// What the script does with a request.
 pub(crate) enum Answer {
@@ -39,10 +40,39 @@ pub(crate) fn error(kind: &str, message: &str) -> Answer {
 
 type Script = dyn Fn(&str, &Value) -> Answer + Send + Sync;
 
+/// What clients did.
+#[derive(Default)]
+struct Journal {
+    lines: Mutex<Lines>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Lines {
+    /// The requests.
+    seen: Vec<(String, Value)>,
+    /// The last method of every connection that its client has ended.
+    ended: Vec<String>,
+}
+
+impl Journal {
+    fn write(&self, change: impl FnOnce(&mut Lines)) {
+        change(&mut self.lines.lock().unwrap());
+        self.changed.notify_all();
+    }
+
+    #[track_caller]
+    fn wait(&self, until: impl Fn(&Lines) -> bool) {
+        let lines = self.lines.lock().unwrap();
+        let (_lines, waited) = self.changed.wait_timeout_while(lines, PATIENCE, |lines| !until(lines)).unwrap();
+        assert!(!waited.timed_out(), "clients never did what was waited for");
+    }
+}
+
 /// Listens on the control socket of a place until it is dropped.
 pub(crate) struct FakeDaemon {
     pub(crate) place: Place,
-    seen: Arc<Mutex<Vec<(String, Value)>>>,
+    journal: Arc<Journal>,
     stopped: Arc<AtomicBool>,
     acceptor: Option<JoinHandle<()>>,
 }
@@ -53,28 +83,40 @@ impl FakeDaemon {
         let place = Place::new();
         std::fs::create_dir(place.state_dir()).unwrap();
         let listener = UnixListener::bind(place.state_dir().join("daemon.sock")).unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
+        let journal = Arc::new(Journal::default());
         let stopped = Arc::new(AtomicBool::new(false));
         let script: Arc<Script> = Arc::new(script);
         let acceptor = std::thread::spawn({
-            let (seen, stopped) = (Arc::clone(&seen), Arc::clone(&stopped));
+            let (journal, stopped) = (Arc::clone(&journal), Arc::clone(&stopped));
             move || {
                 for stream in listener.incoming() {
                     if stopped.load(Ordering::SeqCst) {
                         return;
                     }
-                    let (seen, script) = (Arc::clone(&seen), Arc::clone(&script));
-                    std::thread::spawn(move || serve(stream.unwrap(), &seen, &*script));
+                    let (journal, script) = (Arc::clone(&journal), Arc::clone(&script));
+                    std::thread::spawn(move || serve(stream.unwrap(), &journal, &*script));
                 }
             }
         });
-        Self { place, seen, stopped, acceptor: Some(acceptor) }
+        Self { place, journal, stopped, acceptor: Some(acceptor) }
     }
 
     /// The requests so far, without those of the version guard.
     pub(crate) fn seen(&self) -> Vec<(String, Value)> {
-        let seen = self.seen.lock().unwrap();
-        seen.iter().filter(|(method, _)| method != "daemon.status").cloned().collect()
+        let lines = self.journal.lines.lock().unwrap();
+        lines.seen.iter().filter(|(method, _)| method != "daemon.status").cloned().collect()
+    }
+
+    /// Waits until this was asked.
+    #[track_caller]
+    pub(crate) fn is_asked(&self, method: &str) {
+        self.journal.wait(|lines| lines.seen.iter().any(|(seen, _)| seen == method));
+    }
+
+    /// Waits until a client has hung up whose last request was this.
+    #[track_caller]
+    pub(crate) fn is_left_after(&self, method: &str) {
+        self.journal.wait(|lines| lines.ended.iter().any(|last| last == method));
     }
 }
 
@@ -86,14 +128,16 @@ impl Drop for FakeDaemon {
     }
 }
 
-fn serve(stream: UnixStream, seen: &Mutex<Vec<(String, Value)>>, script: &Script) {
+fn serve(stream: UnixStream, journal: &Journal, script: &Script) {
     let mut writer = stream.try_clone().unwrap();
+    let mut last = String::new();
     for line in BufReader::new(stream).lines() {
-        let Ok(line) = line else { return };
+        let Ok(line) = line else { break };
         let request: Value = serde_json::from_str(&line).unwrap();
         let method = request["method"].as_str().unwrap().to_owned();
         let params = request.get("params").cloned().unwrap_or(Value::Null);
-        seen.lock().unwrap().push((method.clone(), params.clone()));
+        journal.write(|lines| lines.seen.push((method.clone(), params.clone())));
+        last.clone_from(&method);
         let id = &request["id"];
         let mut text = String::new();
         match script(&method, &params) {
@@ -116,6 +160,7 @@ fn serve(stream: UnixStream, seen: &Mutex<Vec<(String, Value)>>, script: &Script
         // A client that has gone reads nothing.
         drop(writer.write_all(text.as_bytes()));
     }
+    journal.write(|lines| lines.ended.push(last));
 }
 
 fn ok_and(id: &Value, events: &[String]) -> String {

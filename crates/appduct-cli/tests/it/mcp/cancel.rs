@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::agent::{Agent, Era};
 use super::app::App;
 
-fn cancel(agent: &mut Agent, id: u64) {
+pub(super) fn cancel(agent: &mut Agent, id: u64) {
     let params = json!({"requestId": id, "reason": "no longer needed"});
     agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::{Agent, Era};
 use super::app::App;
+use super::cancel::cancel;
 use crate::fake_daemon::{Answer, FakeDaemon, error, plain_status, result, status};
 use crate::transcripts::start_daemon;
 
@@ -111,6 +112,29 @@ fn a_call_says_who_calls_and_follows_itself() {
         "selector": "s1", "name": "pay", "args": {"n": 1}, "timeoutMs": 2000, "caller": "mcp", "follow": true,
     });
     assert_eq!(daemon.seen().last().unwrap().1, expected);
+}
+
+/// It says nothing of a call before its end. What ends a call there is the end of its connection.
+#[test]
+fn a_call_is_taken_back_from_a_daemon_that_does_not_follow_calls() {
+    for (era, meta) in [(Era::Handshake, json!({})), (Era::Inline, json!({"progressToken": 7}))] {
+        let daemon = FakeDaemon::new(|method, _| match method {
+            "daemon.status" => plain_status(),
+            "sessions.describe" => result(SESSION),
+            "tools.list" => result(r#"{"tools":[{"name":"pay","policy":"allow"}],"total":1}"#),
+            "tools.call" => Answer::Silence,
+            _ => error("invalid_request", "not in the script"),
+        });
+        let mut agent = Agent::start(&daemon.place, &[], era);
+        let params = json!({"name": "appduct_call_tool", "arguments": {"name": "pay"}, "_meta": meta});
+        let id = agent.ask("tools/call", params);
+        daemon.is_asked("tools.call");
+        cancel(&mut agent, id);
+        daemon.is_left_after("tools.call");
+        assert!(agent.request("tools/list", json!({}))["result"].is_object());
+        assert!(agent.aside.is_empty(), "{:?}", agent.aside);
+        assert!(daemon.seen().iter().all(|(method, _)| method != "tools.cancel"));
+    }
 }
 
 #[test]
