@@ -6,7 +6,7 @@
 //! for ten minutes.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::Session;
@@ -17,6 +17,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServiceError};
 use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::progress::Progress;
 use super::refusal::Refusal;

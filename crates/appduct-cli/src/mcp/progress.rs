@@ -1,11 +1,11 @@
 //! Progress of a request, which also keeps clients from giving it up: many wait a minute for a sign of life.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 /// Between signs of life.
 const BEAT: Duration = Duration::from_secs(15);
@@ -90,7 +90,7 @@ impl Progress {
 }
 
 fn beat() -> tokio::time::Interval {
-    let mut beat = interval_at(tokio::time::Instant::now() + BEAT, BEAT);
+    let mut beat = interval_at(Instant::now() + BEAT, BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beat
 }

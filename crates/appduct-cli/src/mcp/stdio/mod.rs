@@ -162,3 +162,6 @@ impl Transport<RoleServer> for Stdio {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
