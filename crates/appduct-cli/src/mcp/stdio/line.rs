@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, RequestId};
 use serde_json::{Value, json};
 
 /// The longest line, its end not counted.
@@ -90,12 +90,26 @@ fn refused(text: &str, error: &serde_json::Error) -> Option<Input> {
         Err(_) => failure(id, -32700, &format!("the line cannot be read: {error}")),
         Ok(Value::Object(object)) if object.contains_key("method") && !object.contains_key("id") => return None,
         Ok(Value::Object(object)) if object.contains_key("result") || object.contains_key("error") => return None,
-        Ok(Value::Object(object)) if object.get("method").is_some_and(Value::is_string) && id.is_some() => {
+        Ok(Value::Object(object))
+            if object.get("jsonrpc").is_some_and(|version| version == "2.0")
+                && object.get("method").is_some_and(Value::is_string)
+                && object.get("id").is_some_and(|id| id.is_string() || id.is_i64()) =>
+        {
             failure(id, -32602, "the parameters of the request have the wrong shape")
         }
-        Ok(_) => failure(id, -32600, "the line is no request of JSON-RPC 2.0"),
+        Ok(_) => failure(
+            id,
+            -32600,
+            "the line is no request of JSON-RPC 2.0 with a method and, as its id, a string or a whole number",
+        ),
     };
     Some(Input::Refused(reply))
+}
+
+/// The reply to a request with the id of another.
+pub(super) fn in_use(id: &RequestId) -> Input {
+    let id = id.clone().into_json_value();
+    Input::Refused(failure(Some(id), -32600, "a request with this id is not answered yet"))
 }
 
 fn too_long(head: &[u8], tail: &[u8]) -> Input {
@@ -185,7 +199,7 @@ fn id_at(text: &str) -> Option<Value> {
     let length = if text.starts_with('"') {
         string_len(text)?
     } else {
-        text.find(|character: char| !character.is_ascii_digit() && character != '-').unwrap_or(text.len())
+        text.find(|character: char| !character.is_ascii_digit() && !"+-.eE".contains(character)).unwrap_or(text.len())
     };
     serde_json::from_str(&text[..length]).ok()
 }
@@ -242,6 +256,11 @@ mod tests {
         check_refused(r#"{"params":{"id":1,"x":[{"id":2}],"t":"\"id\":3"},"id":"me","method":"#, &json!("me"), -32700);
         check_refused(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, &Value::Null, -32600);
         check_refused(r#"{"jsonrpc":"2.0","id":9}"#, &json!(9), -32600);
+        check_refused(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, &json!(1.5), -32600);
+        check_refused(r#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}"#, &json!(1e20), -32600);
+        check_refused(r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, &Value::Null, -32600);
+        check_refused(r#"{"id":9,"method":"ping"}"#, &json!(9), -32600);
+        check_refused(r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":[]}"#, &json!(9), -32602);
         check_refused("[]", &Value::Null, -32600);
     }
 

@@ -5,10 +5,13 @@
 
 mod line;
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, ProtocolVersion, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RoleServer, serve_server};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -31,7 +34,7 @@ const LAST_REPLIES: Duration = Duration::from_millis(200);
 pub(super) async fn serve(server: Server) -> io::Result<()> {
     let (messages, incoming) = mpsc::channel(QUEUED_MESSAGES);
     let (outgoing, lines) = mpsc::channel(QUEUED_LINES);
-    let unanswered = watch::Sender::new(0_usize);
+    let unanswered = watch::Sender::new(Unanswered::default());
     let answered = unanswered.clone();
     std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || write(lines, &answered))?;
     let transport = Stdio { incoming, outgoing: outgoing.clone(), is_opening: true };
@@ -45,9 +48,23 @@ pub(super) async fn serve(server: Server) -> io::Result<()> {
     read(tokio::io::stdin(), messages, outgoing, &unanswered).await;
     ended.cancel();
     // What was asked and needs no wait is answered still.
-    timeout(LAST_REPLIES, unanswered.subscribe().wait_for(|count| *count == 0)).await.map(drop).unwrap_or_default();
+    timeout(LAST_REPLIES, unanswered.subscribe().wait_for(Unanswered::is_empty)).await.map(drop).unwrap_or_default();
     library.abort();
     Ok(())
+}
+
+/// The requests that the library has and that are neither answered nor taken back.
+#[derive(Debug, Default)]
+struct Unanswered {
+    ids: HashSet<RequestId>,
+    /// Whether a reply is being written. Its id is free from the first byte on: the client may be as quick.
+    is_writing: bool,
+}
+
+impl Unanswered {
+    fn is_empty(&self) -> bool {
+        self.ids.is_empty() && !self.is_writing
+    }
 }
 
 /// Reads until the client closes its end.
@@ -55,7 +72,7 @@ async fn read(
     mut stdin: impl AsyncRead + Unpin,
     messages: mpsc::Sender<ClientJsonRpcMessage>,
     outgoing: mpsc::Sender<Outgoing>,
-    unanswered: &watch::Sender<usize>,
+    unanswered: &watch::Sender<Unanswered>,
 ) {
     let mut lines = Lines::default();
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -66,14 +83,9 @@ async fn read(
         };
         lines.push(&chunk[..read]);
         while let Some(input) = lines.next_input() {
-            let sent = match input {
-                Input::Message(message) => {
-                    if matches!(*message, ClientJsonRpcMessage::Request(_)) {
-                        unanswered.send_modify(|count| *count += 1);
-                    }
-                    messages.send(*message).await.is_ok()
-                }
-                Input::Refused(reply) => outgoing.send(Outgoing { line: reply, answers: false }).await.is_ok(),
+            let sent = match noted(input, unanswered) {
+                Input::Message(message) => messages.send(*message).await.is_ok(),
+                Input::Refused(line) => outgoing.send(Outgoing { line, answers: None }).await.is_ok(),
             };
             if !sent {
                 return;
@@ -82,24 +94,50 @@ async fn read(
     }
 }
 
+/// Notes what begins or is taken back. A request with the id of one that still runs is refused: the library would answer
+/// only one of them.
+fn noted(input: Input, unanswered: &watch::Sender<Unanswered>) -> Input {
+    let Input::Message(message) = &input else { return input };
+    match &**message {
+        ClientJsonRpcMessage::Request(request) => {
+            let is_new = unanswered.send_if_modified(|unanswered| unanswered.ids.insert(request.id.clone()));
+            if is_new { input } else { line::in_use(&request.id) }
+        }
+        ClientJsonRpcMessage::Notification(notification) => {
+            if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                let id = &cancelled.params.request_id;
+                unanswered.send_if_modified(|unanswered| id.as_ref().is_some_and(|id| unanswered.ids.remove(id)));
+            }
+            input
+        }
+        ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => input,
+    }
+}
+
 /// A line for the client.
 #[derive(Debug)]
 struct Outgoing {
     line: String,
-    /// Whether it answers a request that the library has.
-    answers: bool,
+    /// The request of the library's that it answers.
+    answers: Option<RequestId>,
 }
 
 /// Writes lines on a thread of its own: a client that reads slowly holds nothing else up.
-fn write(mut lines: mpsc::Receiver<Outgoing>, unanswered: &watch::Sender<usize>) {
+fn write(mut lines: mpsc::Receiver<Outgoing>, unanswered: &watch::Sender<Unanswered>) {
     let mut stdout = io::stdout().lock();
     while let Some(Outgoing { mut line, answers }) = lines.blocking_recv() {
         line.push('\n');
+        if let Some(id) = &answers {
+            unanswered.send_modify(|unanswered| {
+                unanswered.ids.remove(id);
+                unanswered.is_writing = true;
+            });
+        }
         if stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush()).is_err() {
             return;
         }
-        if answers {
-            unanswered.send_modify(|count| *count = count.saturating_sub(1));
+        if answers.is_some() {
+            unanswered.send_modify(|unanswered| unanswered.is_writing = false);
         }
     }
 }
@@ -143,7 +181,11 @@ impl Transport<RoleServer> for Stdio {
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let outgoing = self.outgoing.clone();
         async move {
-            let answers = matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+            let answers = match &message {
+                ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+                ServerJsonRpcMessage::Error(error) => error.id.clone(),
+                ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => None,
+            };
             let line = serde_json::to_string(&message)?;
             outgoing.send(Outgoing { line, answers }).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }

@@ -121,6 +121,11 @@ impl Agent {
         self.last_id
     }
 
+    /// Gives the next request this id, which another has had.
+    pub(crate) fn reuse(&mut self, id: u64) {
+        self.last_id = id - 1;
+    }
+
     /// The reply to a request; what comes before it is put aside.
     #[track_caller]
     pub(crate) fn reply(&mut self, id: u64) -> Value {

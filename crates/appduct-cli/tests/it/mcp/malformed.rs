@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::{Agent, Era};
 use super::app::App;
+use super::cancel::cancel;
 use crate::run::Place;
 
 #[test]
@@ -64,4 +65,22 @@ fn a_line_over_the_limit_is_answered() {
     let reply = agent.next();
     assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(71), &json!(-32600)), "{reply}");
     assert!(agent.request("tools/list", json!({}))["result"].is_object());
+}
+
+#[test]
+fn an_id_that_still_runs_cannot_be_taken_again() {
+    let app = App::start();
+    for era in Era::BOTH {
+        let mut agent = Agent::start(&app.place, &[], era);
+        let id = agent.ask_tool("appduct_wait_for_event", json!({"name": "*", "timeoutMs": 1_500_000}));
+        let again = |agent: &mut Agent| {
+            agent.reuse(id);
+            agent.request("tools/list", json!({}))
+        };
+        assert_eq!(again(&mut agent)["error"]["code"], -32600, "{era:?}");
+        cancel(&mut agent, id);
+        assert!(again(&mut agent)["result"]["tools"].is_array(), "{era:?}");
+        assert!(again(&mut agent)["result"]["tools"].is_array(), "{era:?}");
+        assert_eq!(agent.finish(), Some(0));
+    }
 }
