@@ -50,6 +50,11 @@ impl Refusal {
         Self::new("connection_error", message)
     }
 
+    /// The app is not connected at the moment.
+    pub(super) fn suspended(message: impl Into<String>) -> Self {
+        Self::new("session_suspended", message)
+    }
+
     /// A person did not agree to the call.
     pub(super) fn declined(message: impl Into<String>) -> Self {
         Self::new("consent_declined", message)

@@ -17,8 +17,8 @@ use super::super::daemon::{Connection, HangUp};
 use super::super::progress::{Progress, Step};
 use super::super::refusal::Refusal;
 use super::super::server::{Server, Shared};
-use super::Reply;
 use super::entry::Entry;
+use super::{Reply, registry};
 
 /// What the app is told of a call that the client took back.
 const CANCELLED: &str = "mcp_client_cancelled";
@@ -83,7 +83,7 @@ pub(super) async fn run(
 /// Everything that can be found wrong before a person is asked.
 fn prepare(shared: &Shared, daemon: &mut Connection, call: Call) -> Result<(Proposal, u64), Refusal> {
     let Call { selector, name, args, timeout_ms } = call;
-    let session = shared.scope.session(daemon, selector.as_deref())?;
+    let session = registry::session(shared, daemon, selector.as_deref())?;
     let entry = Entry::find(shared, daemon, &session, &name).map_err(|refusal| refusal.of(&session))?;
     let own_ms = entry.deadline_ms();
     if let Some(timeout_ms) = timeout_ms

@@ -6,6 +6,7 @@ use super::super::daemon::Connection;
 use super::super::refusal::Refusal;
 use super::super::server::Shared;
 use super::entry::Entry;
+use super::registry;
 
 /// What to describe.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ impl Query {
 
 /// Shows one tool.
 pub(super) fn run(shared: &Shared, daemon: &mut Connection, query: &Query) -> Result<Answer, Refusal> {
-    let session = shared.scope.session(daemon, query.selector.as_deref())?;
+    let session = registry::session(shared, daemon, query.selector.as_deref())?;
     let entry = Entry::find(shared, daemon, &session, &query.name).map_err(|refusal| refusal.of(&session))?;
     Ok(Answer::own(entry.described(&session)).of(&session))
 }

@@ -9,7 +9,7 @@ use super::super::arguments::Arguments;
 use super::super::daemon::Connection;
 use super::super::refusal::Refusal;
 use super::super::server::Shared;
-use super::DEFAULT_LIMIT;
+use super::{DEFAULT_LIMIT, registry};
 
 /// What to list.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Query {
 
 /// Lists a page of the events that the app says it may post.
 pub(super) fn run(shared: &Shared, daemon: &mut Connection, query: Query) -> Result<Answer, Refusal> {
-    let session = shared.scope.session(daemon, query.selector.as_deref())?;
+    let session = registry::session(shared, daemon, query.selector.as_deref())?;
     let page = daemon.request(&EventsList {
         selector: Some(session.session_id.clone()),
         name: query.name.clone(),

@@ -8,8 +8,8 @@ use super::super::arguments::Arguments;
 use super::super::daemon::Connection;
 use super::super::refusal::Refusal;
 use super::super::server::Shared;
-use super::DEFAULT_LIMIT;
 use super::entry::{Entry, check_groups};
+use super::{DEFAULT_LIMIT, registry};
 
 /// What to list. The daemon checks the group and the filter, as it does for every client.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Query {
 
 /// Lists a page of the tools that this server may reach.
 pub(super) fn run(shared: &Shared, daemon: &mut Connection, query: Query) -> Result<Answer, Refusal> {
-    let session = shared.scope.session(daemon, query.selector.as_deref())?;
+    let session = registry::session(shared, daemon, query.selector.as_deref())?;
     let is_bounded = shared.scope.has_groups();
     let params = Object::new()
         .text("selector", &session.session_id)

@@ -7,6 +7,7 @@ mod entry;
 mod events;
 mod list_events;
 mod list_tools;
+mod registry;
 mod sessions;
 mod wait;
 mod wait_for_event;

@@ -1,8 +1,10 @@
 //! Daemons that come late, go in between, or are of another version.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
-use super::agent::{Agent, Era};
+use super::agent::{Agent, Era, refusal};
 use super::app::App;
 use super::cancel::cancel;
 use crate::fake_daemon::{Answer, FakeDaemon, error, plain_status, result, status};
@@ -24,6 +26,50 @@ fn a_server_goes_on_with_a_daemon_that_was_restarted() {
     for agent in &mut agents {
         assert_eq!(agent.call("sum", json!({"a": 2, "b": 2})), json!({"total": 4}));
     }
+}
+
+#[test]
+fn an_app_that_did_not_come_back_has_not_lost_its_tools() {
+    let App { playground, daemon, place } = App::start();
+    let mut agent = Agent::start(&place, &[], Era::Handshake);
+    assert_eq!(agent.answer("appduct_list_tools", json!({}))["total"], 5);
+    drop(daemon);
+    drop(playground);
+    let _daemon = start_daemon(&place);
+    for (tool, arguments) in [
+        ("appduct_list_tools", json!({})),
+        ("appduct_describe_tool", json!({"name": "sum"})),
+        ("appduct_call_tool", json!({"name": "sum"})),
+        ("appduct_list_events", json!({})),
+    ] {
+        let result = agent.tool(tool, arguments);
+        assert!(refusal(&result).starts_with("session_suspended: the app has not come back"), "{tool}: {result}");
+        assert_eq!(result["_meta"]["appduct/session"]["alias"], "playground");
+    }
+}
+
+#[test]
+fn an_app_that_has_just_connected_is_waited_for_until_it_has_told_its_tools() {
+    let told = AtomicBool::new(false);
+    let daemon = FakeDaemon::new(move |method, _| match method {
+        "daemon.status" => plain_status(),
+        "sessions.describe" if told.load(Ordering::SeqCst) => result(SESSION),
+        "sessions.describe" => result(SESSION.replace("\"toolCount\":1", "\"toolCount\":0,\"toolsPending\":true")),
+        "events.subscribe" => {
+            told.store(true, Ordering::SeqCst);
+            result(r#"{"ok":true}"#)
+        }
+        "tools.list" => {
+            let tools = if told.load(Ordering::SeqCst) { r#"[{"name":"pay","policy":"allow"}]"# } else { "[]" };
+            result(format!(r#"{{"tools":{tools},"total":1,"groups":[]}}"#))
+        }
+        _ => error("invalid_request", "not in the script"),
+    });
+    let mut agent = Agent::start(&daemon.place, &[], Era::Inline);
+    assert_eq!(agent.answer("appduct_list_tools", json!({}))["tools"][0]["name"], "pay");
+    assert!(
+        daemon.seen().iter().any(|(method, params)| method == "events.subscribe" && params["sessionSelector"] == "s1")
+    );
 }
 
 #[test]
