@@ -12,6 +12,7 @@ mod daemon;
 mod http;
 mod image;
 mod links;
+mod message;
 mod progress;
 mod refusal;
 mod scope;

@@ -60,6 +60,23 @@ impl Server {
         Self { shared: Arc::new(shared), consents: Consents::start(), ended: CancellationToken::new() }
     }
 
+    /// One with this state directory, and a daemon only where one is there already.
+    #[cfg(test)]
+    pub(super) fn of_test(place: &tempfile::TempDir) -> Self {
+        use clap::Parser;
+
+        use crate::settings::{Output, Settings, Terminals, Verb};
+
+        let (global, command) = crate::args::Args::parse_from(["appduct", "mcp", "--scheme", "shop"]).into_parts();
+        let env = crate::env::Env { state_dir: Some(place.path().to_owned()), ..crate::env::Env::default() };
+        let terminals = Terminals { stdout: false, stderr: false, stdout_width: None, stderr_width: None };
+        let output = Output::resolve(&global, &env, terminals);
+        let command = command.expect("a command is named");
+        let settings = Settings::resolve(&global, command, &env, output, terminals).expect("the command is right");
+        let Verb::Mcp(mcp) = &settings.verb else { panic!("the command is another one") };
+        Self::new(super::shared(&settings, mcp, appduct_rpc::DaemonLauncher::never()))
+    }
+
     pub(super) fn consents(&self) -> &Consents {
         &self.consents
     }

@@ -18,8 +18,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
+use super::message::{self, Input};
 use super::server::Server;
-use line::{Input, Lines};
+use line::Lines;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -101,7 +102,7 @@ fn noted(input: Input, unanswered: &watch::Sender<Unanswered>) -> Input {
     match &**message {
         ClientJsonRpcMessage::Request(request) => {
             let is_new = unanswered.send_if_modified(|unanswered| unanswered.ids.insert(request.id.clone()));
-            if is_new { input } else { line::in_use(&request.id) }
+            if is_new { input } else { Input::Refused(message::in_use(&request.id)) }
         }
         ClientJsonRpcMessage::Notification(notification) => {
             if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {

@@ -6,17 +6,12 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex};
 
-use appduct_rpc::{DaemonLauncher, StateDir};
-use clap::Parser;
+use appduct_rpc::StateDir;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, advance};
 
 use super::*;
-use crate::args::Args;
-use crate::env::Env;
-use crate::mcp::shared;
-use crate::settings::{Output, Settings, Terminals, Verb};
 
 const BEAT: Duration = Duration::from_secs(15);
 const TEN_MINUTES: Duration = Duration::from_secs(10 * 60);
@@ -50,7 +45,7 @@ impl Scene {
         });
         let (messages, incoming) = mpsc::channel(8);
         let (outgoing, lines) = mpsc::channel(8);
-        let (server, transport) = (server(&place), Stdio { incoming, outgoing, is_opening: true });
+        let (server, transport) = (Server::of_test(&place), Stdio { incoming, outgoing, is_opening: true });
         tokio::spawn(async move { serve_server(server, transport).await.unwrap().waiting().await });
         let mut scene = Self { messages, lines, asked, is_inline, last_id: 0, streams, _place: place };
         if !is_inline {
@@ -111,17 +106,6 @@ impl Drop for Scene {
             stream.shutdown(Shutdown::Both).unwrap_or_default();
         }
     }
-}
-
-fn server(place: &tempfile::TempDir) -> Server {
-    let args = Args::parse_from(["appduct", "mcp", "--scheme", "shop"]);
-    let (global, command) = args.into_parts();
-    let env = Env { state_dir: Some(place.path().to_owned()), ..Env::default() };
-    let terminals = Terminals { stdout: false, stderr: false, stdout_width: None, stderr_width: None };
-    let output = Output::resolve(&global, &env, terminals);
-    let settings = Settings::resolve(&global, command.unwrap(), &env, output, terminals).unwrap();
-    let Verb::Mcp(mcp) = settings.verb.clone() else { panic!("another command") };
-    Server::new(shared(&settings, &mcp, DaemonLauncher::never()))
 }
 
 /// Calls, waits and links take for ever.

@@ -36,12 +36,16 @@ impl Front {
 
     /// Sends a request with these headers.
     fn send(&self, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+        self.send_part(&format!("POST {path}"), headers, body.len(), body)
+    }
+
+    /// Sends a request that says it has a body of `length`.
+    fn send_part(&self, line: &str, headers: &[(&str, &str)], length: usize, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut request = format!(
-            "POST {path} HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, \
-             text/event-stream\r\nContent-Length: {}\r\n",
-            body.len()
+            "{line} HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nContent-Length: {length}\r\n"
         );
         if !headers.iter().any(|(name, _)| *name == "Host") {
             request += &format!("Host: {}\r\n", self.address);
@@ -71,6 +75,22 @@ impl Front {
             vec![("Authorization", bearer.as_str()), ("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method)];
         headers.extend(params["name"].as_str().map(|name| ("Mcp-Name", name)));
         self.send("/mcp", &headers, &body)
+    }
+
+    /// Opens a session.
+    fn session(&self) -> String {
+        let bearer = format!("Bearer {}", self.token);
+        let (status, text) = self.post("/mcp", &[("Authorization", &bearer)], OPENING);
+        assert_eq!(status, 200, "{text}");
+        let line = text.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        line.expect("the session has an id").to_owned()
+    }
+
+    /// Sends a request in a session.
+    fn within(&self, session: &str, method: &str, body: &str) -> TcpStream {
+        let bearer = format!("Bearer {}", self.token);
+        let headers = [("Authorization", bearer.as_str()), ("Mcp-Session-Id", session)];
+        self.send_part(&format!("{method} /mcp"), &headers, body.len(), body)
     }
 
     /// The result of a request that needs no session.
@@ -124,6 +144,70 @@ fn the_same_tools_are_served_over_http() {
     assert_eq!(front.request("tools/list", json!({}))["tools"].as_array().unwrap().len(), 9);
     let call = json!({"name": "appduct_call_tool", "arguments": {"name": "sum", "args": {"a": 2, "b": 3}}});
     assert_eq!(front.request("tools/call", call)["structuredContent"], json!({"total": 5}));
+}
+
+#[test]
+fn every_body_that_asks_something_is_answered() {
+    let place = Place::new();
+    let front = Front::start(&place);
+    let headers = [("Authorization", &*format!("Bearer {}", front.token))];
+    for (body, status, words) in [
+        (
+            r#"{"jsonrpc":"2.0","id":71,"method":"tools/call","params":{"name":"x","arguments":{"x":1e400}}}"#,
+            400,
+            r#""code":-32700"#,
+        ),
+        (r#"{"jsonrpc":"2.0","id":71,"method":"tools/call","#, 400, r#""id":71"#),
+        ("nonsense", 400, r#""code":-32700"#),
+        ("", 400, r#""code":-32700"#),
+        ("[]", 400, r#""code":-32600"#),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, 400, r#""id":1.5"#),
+        (r#"{"jsonrpc":"2.0","method":3}"#, 415, "unrecognized"),
+    ] {
+        let (got, text) = front.post("/mcp", &headers, body);
+        assert!(got == status && text.contains(words), "{body}: {text}");
+    }
+    let (status, text) = whole(front.send_part("POST /mcp", &headers, 17_000_000, ""));
+    assert!(status == 413 && text.contains("16777216 bytes at most"), "{text}");
+    let surrogate = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"\ud83d","version":"1"}}}"#;
+    assert_eq!(front.post("/mcp", &headers, surrogate).0, 200);
+}
+
+#[test]
+fn an_id_that_still_runs_in_a_session_cannot_be_taken_again() {
+    let app = App::start();
+    let front = Front::start(&app.place);
+    let (session, other) = (front.session(), front.session());
+    let wait = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"appduct_wait_for_event","arguments":{"name":"*","timeoutMs":1500000}}}"#;
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let mut waiting = front.within(&session, "POST", wait);
+    // Its reply has begun, so it runs.
+    waiting.read_exact(&mut [0; 16]).unwrap();
+    let (status, text) = whole(front.within(&session, "POST", ping));
+    assert!(status == 400 && text.contains("-32600") && text.contains("not answered yet"), "{text}");
+    assert_eq!(whole(front.within(&other, "POST", ping)).0, 200);
+    assert_eq!(whole(front.within(&session, "DELETE", "")).0, 202);
+    waiting.read_to_string(&mut String::new()).unwrap();
+    assert_eq!(whole(front.within(&session, "POST", ping)).0, 404);
+    for _ in 0..2 {
+        assert_eq!(whole(front.within(&other, "POST", ping)).0, 200);
+    }
+}
+
+#[test]
+fn sessions_have_an_end_to_their_number() {
+    let place = Place::new();
+    let front = Front::start(&place);
+    let mut session = String::new();
+    for _ in 0..1024 {
+        session = front.session();
+    }
+    let bearer = format!("Bearer {}", front.token);
+    let (status, text) = front.post("/mcp", &[("Authorization", &bearer)], OPENING);
+    assert!(status == 503 && text.contains("too many sessions"), "{text}");
+    assert_eq!(front.request("tools/list", json!({}))["tools"].as_array().unwrap().len(), 9);
+    assert_eq!(whole(front.within(&session, "DELETE", "")).0, 202);
+    front.session();
 }
 
 #[test]
