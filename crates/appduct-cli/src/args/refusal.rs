@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::suggest;
 
 /// Options whose value is a whole number greater than zero.
-const POSITIVE: &[&str] = &["--ttl", "--limit", "--timeout", "--payload-max-bytes", "--wait-timeout"];
+const POSITIVE: &[&str] = &["--ttl", "--limit", "--timeout", "--payload-max-bytes", "--wait-timeout", "--ping-every"];
 /// Options whose value is a whole number, zero or greater.
 const NON_NEGATIVE: &[&str] = &["--offset", "--since"];
 /// Options whose value is text that is taken as it is.

@@ -53,7 +53,9 @@ pub(crate) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Option<R
         Verb::Revoke { selector } => revoke::run(settings, selector.as_deref(), stage).map(Some),
         Verb::Explain(asked) => policy::explain(settings, asked, stage).map(Some),
         Verb::Daemon(action) => daemon::run(settings, *action, stage),
-        Verb::Playground { link } => playground::run(settings, link.as_deref(), stage).map(|()| None),
+        Verb::Playground { link, ping_every } => {
+            playground::run(settings, link.as_deref(), *ping_every, stage).map(|()| None)
+        }
         Verb::Mcp(mcp) => mcp::run(settings, mcp, stage).map(|()| None),
         Verb::Init(init) => init::run(settings, init).map(Some),
         Verb::Doctor(doctor) => doctor::run(doctor).map(Some),

@@ -1,5 +1,7 @@
 //! `playground`
 
+use std::time::Duration;
+
 use appduct_proto::wire::{DeepLink, Pin};
 use appduct_rpc::methods::LinkCreate;
 
@@ -12,13 +14,19 @@ use crate::settings::Settings;
 const SCHEME: &str = "playground";
 
 /// Runs the demo app until Ctrl-C, paired through `link`, or with the local daemon where there is none.
-pub(super) fn run(settings: &Settings, link: Option<&str>, stage: &mut dyn Stage) -> Result<(), Failure> {
+pub(super) fn run(
+    settings: &Settings,
+    link: Option<&str>,
+    ping_every: Option<Duration>,
+    stage: &mut dyn Stage,
+) -> Result<(), Failure> {
     match link {
         Some(link) => crate::playground::run(
             link,
             "Get a new link with `appduct link --scheme playground`, and run `appduct playground --link '<url>'` with it.",
+            ping_every,
         ),
-        None => crate::playground::run(&mint(settings, stage)?, "Run `appduct playground` again."),
+        None => crate::playground::run(&mint(settings, stage)?, "Run `appduct playground` again.", ping_every),
     }
 }
 

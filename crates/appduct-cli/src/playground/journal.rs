@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use appduct::{Event, Phase, SessionChange, ToolDescriptor, ToolErrorType};
+use appduct::{Event, Phase, PostError, SessionChange, ToolDescriptor, ToolErrorType};
 use tokio::sync::mpsc;
 
 use crate::error::sentence;
@@ -35,7 +35,7 @@ impl Journal {
 }
 
 /// What the app shows when it starts.
-pub(super) fn opening(tools: &[ToolDescriptor]) -> String {
+pub(super) fn opening(tools: &[ToolDescriptor], has_enter: bool) -> String {
     let mut rows: Vec<_> = tools
         .iter()
         .map(|tool| (tool.name.as_str(), tool.group.as_ref().map_or("(ungrouped)", |group| group.as_str())))
@@ -49,7 +49,11 @@ pub(super) fn opening(tools: &[ToolDescriptor]) -> String {
         text.push_str(name);
         write_row(&mut text, width - name.len(), group);
     }
-    text.push_str("\nPress Ctrl-C to end it.\n\n");
+    text.push_str(if has_enter {
+        "\nPress Enter to post an event, Ctrl-C to end it.\n\n"
+    } else {
+        "\nPress Ctrl-C to end it.\n\n"
+    });
     text
 }
 
@@ -96,6 +100,14 @@ pub(super) fn event(event: &Event) -> String {
     }
 }
 
+/// What came of posting the event `name`.
+pub(super) fn posted(name: &str, result: Result<(), PostError>) -> String {
+    match result {
+        Ok(()) => line("Event", format_args!("{name} posted")),
+        Err(error) => line("Event", format_args!("{name} not posted: {error}")),
+    }
+}
+
 fn line(label: &str, text: std::fmt::Arguments<'_>) -> String {
     format!("{label:<7}  {}\n", escaped(&text.to_string()))
 }
@@ -110,7 +122,7 @@ mod tests {
     fn the_opening_shows_the_group_of_each_tool() {
         let app = Appduct::builder().lease_slot("opening of the playground").build();
         super::super::tools::register(&app, &Journal::new().0).unwrap();
-        insta::assert_snapshot!(opening(&app.tools()), @r"
+        insta::assert_snapshot!(opening(&app.tools(), false), @r"
         Playground
           Tool           Group
           call_count     counter
@@ -121,6 +133,7 @@ mod tests {
 
         Press Ctrl-C to end it.
         ");
+        assert!(opening(&app.tools(), true).ends_with("\nPress Enter to post an event, Ctrl-C to end it.\n\n"));
     }
 
     #[test]
@@ -157,6 +170,8 @@ mod tests {
                 kind: ToolErrorType::ToolExecutionError,
                 message: "on purpose.".to_owned(),
             }),
+            posted("playground_ping", Ok(())),
+            posted("playground_ping", Err(PostError::NotActive)),
             event(&Event::Session(SessionChange::Lost { reason: "revoked\u{202e}".to_owned() })),
         ];
         insta::assert_snapshot!(lines.concat(), @r#"
@@ -166,6 +181,8 @@ mod tests {
         Call     slow_task 33% warming up
         Call     sum returned {"total":5}
         Call     throwing_tool failed: tool_execution_error (on purpose.)
+        Event    playground_ping posted
+        Event    playground_ping not posted: no appduct session is active
         Session  lost (revoked\u202e)
         "#);
     }

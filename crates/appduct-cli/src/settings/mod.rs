@@ -14,6 +14,7 @@ mod wait;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use appduct_proto::wire::{Bootstrap, DeepLink};
 use appduct_rpc::{StateDir, version_guard};
@@ -119,7 +120,7 @@ pub(crate) enum Verb {
     Revoke { selector: Option<String> },
     Explain(ExplainSettings),
     Daemon(DaemonAction),
-    Playground { link: Option<String> },
+    Playground { link: Option<String>, ping_every: Option<Duration> },
     Mcp(McpSettings),
     Init(InitSettings),
     Doctor(DoctorSettings),
@@ -187,7 +188,10 @@ impl Settings {
                 PolicyAction::Explain(args) => Verb::Explain(policy::resolve(args)?),
             },
             Command::Daemon(args) => Verb::Daemon(args.action),
-            Command::Playground(args) => Verb::Playground { link: args.link.map(playground_link).transpose()? },
+            Command::Playground(args) => Verb::Playground {
+                link: args.link.map(playground_link).transpose()?,
+                ping_every: positive("--ping-every", &args.ping_every)?.map(Duration::from_secs),
+            },
             Command::Mcp(args) => Verb::Mcp(mcp::resolve(args, env)?),
             Command::Init(args) => Verb::Init(init::resolve(args)),
             Command::Doctor(args) => Verb::Doctor(doctor::resolve(args)?),

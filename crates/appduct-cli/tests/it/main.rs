@@ -19,6 +19,7 @@ mod links;
 mod listings;
 mod manual;
 mod mcp;
+mod playground;
 mod policies;
 mod projects;
 mod run;

@@ -34,14 +34,20 @@ fn daemon() -> FakeDaemon {
     })
 }
 
-/// What a command shows on a terminal of so many columns, which is its stdout and stderr.
-fn shown(daemon: &FakeDaemon, columns: u16, args: &[&str], env: &[(&str, &str)]) -> String {
+/// A terminal of so many columns, and the end that a program gets.
+pub(crate) fn terminal(columns: u16) -> (OwnedFd, OwnedFd) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
     tcsetwinsize(&terminal, Winsize { ws_col: columns, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     let path = ptsname(&terminal, Vec::new()).unwrap();
     let end = rustix::fs::open(path.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    (terminal, end)
+}
+
+/// What a command shows on a terminal of so many columns, which is its stdout and stderr.
+fn shown(daemon: &FakeDaemon, columns: u16, args: &[&str], env: &[(&str, &str)]) -> String {
+    let (terminal, end) = terminal(columns);
     let mut command = daemon.place.command(args);
     command.env("NO_COLOR", "1").envs(env.iter().copied());
     command.stdout(Stdio::from(end.try_clone().unwrap())).stderr(Stdio::from(end));
