@@ -7,8 +7,9 @@ use std::path::Path;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::fair_play::Watched;
 use super::signals::{Findings, Signs};
-use super::{Limits, cannot_inspect, platform_of, unreadable};
+use super::{Limits, cannot_inspect, encrypted, platform_of, unreadable};
 use crate::error::Failure;
 use crate::report::Format;
 
@@ -40,8 +41,12 @@ pub(super) fn search(path: &Path, format: Format, limits: Limits) -> Result<Find
         let name = archive.by_index_data(index).map(|entry| String::from_utf8_lossy(entry.name_raw()).into_owned());
         let name = name.map_err(|error| cannot(&not_an_archive(&error)))?;
         let entry = archive.by_index(index).map_err(|error| cannot(&bad_entry(&name, &error)))?;
-        let searched = signs.scan().stream(entry, |bytes| budget.spend(bytes));
+        let mut entry = Watched::new(entry);
+        let searched = signs.scan().stream(&mut entry, |bytes| budget.spend(bytes));
         searched.map_err(|error| cannot(&format!("the entry {name:?} cannot be unpacked: {error}")))?;
+        if format == Format::Ipa && entry.is_encrypted() {
+            return Err(cannot(&encrypted(&name)));
+        }
     }
     Ok(signs.findings())
 }

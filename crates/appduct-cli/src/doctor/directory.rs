@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use super::fair_play::Watched;
 use super::signals::{Findings, Signs};
-use super::unreadable;
+use super::{cannot_inspect, encrypted, unreadable};
 use crate::error::Failure;
 use crate::report::Platform;
 
@@ -22,8 +23,12 @@ pub(super) fn search(root: &Path) -> Result<Findings, Failure> {
             if kind.is_dir() {
                 directories.push(path);
             } else if kind.is_file() {
-                let searched = File::open(&path).and_then(|file| signs.scan().stream(file, |_| Ok(())));
-                searched.map_err(|error| unreadable(&path, &error))?;
+                let mut file = File::open(&path).map(Watched::new).map_err(|error| unreadable(&path, &error))?;
+                signs.scan().stream(&mut file, |_| Ok(())).map_err(|error| unreadable(&path, &error))?;
+                if file.is_encrypted() {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    return Err(cannot_inspect(root, &encrypted(&name)));
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod archive;
 mod directory;
+mod fair_play;
 mod scan;
 mod signals;
 
@@ -63,6 +64,11 @@ pub(crate) fn platform_of(format: Format) -> Platform {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     cannot_inspect(path, &format!("it cannot be read: {error}"))
+}
+
+/// Why a binary of this name cannot be searched.
+fn encrypted(name: &str) -> String {
+    format!("the binary {name:?} is encrypted (FairPlay): inspect the app as it was before it went to the App Store")
 }
 
 fn cannot_inspect(path: &Path, why: &str) -> Failure {

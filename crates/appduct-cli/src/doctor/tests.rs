@@ -162,6 +162,23 @@ fn an_encrypted_entry_is_refused() {
 }
 
 #[test]
+fn a_binary_from_the_app_store_is_refused_and_not_absent() {
+    let words: [u32; 14] = [0xFEED_FACF, 0, 0, 2, 1, 24, 0, 0, 0x2C, 24, 0, 0, 1, 0];
+    let binary: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    let why = "encrypted (FairPlay): inspect the app as it was before it went to the App Store.";
+    let ipa = zip(&[("Payload/A.app/Info.plist", b"AppductTrust"), ("Payload/A.app/A", &binary)]);
+    assert_eq!(inspected("a.ipa", &ipa).unwrap_err(), format!("the binary \"Payload/A.app/A\" is {why}"));
+
+    let temp = tempfile::tempdir().unwrap();
+    let app = temp.path().join("A.app");
+    fs::create_dir(&app).unwrap();
+    fs::write(app.join("A"), &binary).unwrap();
+    let failure = inspect(&app, Format::App).unwrap_err();
+    assert_eq!(failure.kind.exit_code(), 66);
+    assert_eq!(failure.message, format!("Could not inspect {}: the binary \"A\" is {why}", app.display()));
+}
+
+#[test]
 fn an_entry_packed_in_an_unknown_way_is_refused() {
     let mut bytes = zip(&[("AndroidManifest.xml", b"".as_slice()), ("x", b"y")]);
     for (signature, method_at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
