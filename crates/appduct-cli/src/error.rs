@@ -169,6 +169,10 @@ impl From<ClientError> for Failure {
             ClientError::Rpc(error) => error.into(),
             ClientError::Spawn(SpawnError::Exited { output, log, .. }) => did_not_start(&output, &log),
             ClientError::TooBig { .. } => Self::validation(sentence(&error.to_string())),
+            ClientError::Io(_) => Self::connection(sentence(&error.to_string())).with_hint(
+                "Run `appduct daemon status`; where that fails too, `appduct daemon stop` ends the daemon and the next command \
+                 starts another.",
+            ),
             // These say what to do themselves.
             ClientError::Unreachable { .. }
             | ClientError::StateDir(_)
@@ -176,8 +180,7 @@ impl From<ClientError> for Failure {
             | ClientError::PathTooLong { .. }
             | ClientError::Timeout { .. }
             | ClientError::Closed
-            | ClientError::Malformed(_)
-            | ClientError::Io(_) => Self { hint: None, ..Self::connection(sentence(&error.to_string())) },
+            | ClientError::Malformed(_) => Self { hint: None, ..Self::connection(sentence(&error.to_string())) },
         }
     }
 }

@@ -7,6 +7,7 @@ mod manual;
 mod mcp;
 
 use appduct_proto::wire::RawJson;
+use appduct_rpc::Kept;
 use appduct_rpc::methods::{Attached, EventNotification, LinkEndpoint, Policy, PolicyExplained, Session, ToolGroup};
 use serde::{Serialize, Serializer};
 
@@ -33,9 +34,9 @@ pub(crate) enum Report {
     Called(RawJson),
     Events(Events),
     /// A session that is active.
-    Waited(Session),
+    Waited(Box<Kept<Session>>),
     Revoked(Revoked),
-    PolicyExplained(Box<PolicyExplained>),
+    PolicyExplained(Box<Kept<PolicyExplained>>),
     DaemonRunning(DaemonRunning),
     DaemonStarted(DaemonStarted),
     DaemonStopped(DaemonStopped),
@@ -103,7 +104,7 @@ impl std::fmt::Debug for Link {
 /// The live sessions, and when they were looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct Sessions {
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) sessions: Vec<Kept<Session>>,
     /// Milliseconds since the Unix epoch.
     pub(crate) now_ms: i64,
 }
@@ -162,7 +163,7 @@ pub(crate) struct Events {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Item {
-    Event(EventNotification),
+    Event(Kept<EventNotification>),
     Cursor(Cursor),
 }
 

@@ -21,6 +21,6 @@ mod state_dir;
 pub mod stop;
 pub mod version_guard;
 
-pub use client::{Client, ClientError, DaemonLauncher};
+pub use client::{Client, ClientError, DaemonLauncher, Kept};
 pub use error::{ErrorName, ErrorType, RpcError};
 pub use state_dir::{StateDir, StateDirError};

@@ -3,9 +3,10 @@
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use appduct_rpc::methods::{EventNotification, Method, SessionsList};
+use appduct_rpc::methods::{EventNotification, Method, Session, SessionsList};
 use appduct_rpc::version_guard::{self, Outcome, Terms};
-use appduct_rpc::{Client, ClientError, DaemonLauncher, ErrorType};
+use appduct_rpc::{Client, ClientError, DaemonLauncher, ErrorType, Kept};
+use serde::de::DeserializeOwned;
 
 use super::{Stage, VERSION};
 use crate::error::{Failure, sentence};
@@ -44,6 +45,16 @@ impl Control {
         self.request_within(method, Client::REQUEST_TIMEOUT)
     }
 
+    /// The same, for a reply that is read as another type than its own.
+    pub(super) fn request_as<M: Method, T: DeserializeOwned>(&mut self, method: &M) -> Result<T, Failure> {
+        Ok(self.client.request_as(method, Client::REQUEST_TIMEOUT)?)
+    }
+
+    /// The live sessions.
+    pub(super) fn sessions(&mut self) -> Result<Vec<Kept<Session>>, Failure> {
+        self.request_as(&SessionsList)
+    }
+
     /// Sends a request whose reply may take `timeout`.
     pub(super) fn request_within<M: Method>(&mut self, method: &M, timeout: Duration) -> Result<M::Reply, Failure> {
         Ok(self.client.request(method, timeout)?)
@@ -60,8 +71,8 @@ impl Control {
     }
 
     /// The next notification; `None` when the daemon closes the connection.
-    pub(super) fn next_event(&mut self) -> Result<Option<EventNotification>, Failure> {
-        Ok(self.client.next_event()?)
+    pub(super) fn next_event(&mut self) -> Result<Option<Kept<EventNotification>>, Failure> {
+        Ok(self.client.next_event_kept()?)
     }
 
     /// The next notification until `deadline`, or however long it takes where there is none. `None` when the time is over.
@@ -91,8 +102,8 @@ impl Control {
 
     /// The aliases of the live sessions, for advice: none where they cannot be told.
     pub(super) fn aliases(&mut self) -> Vec<String> {
-        let sessions = self.request(&SessionsList).unwrap_or_default();
-        sessions.into_iter().map(|session| session.alias).collect()
+        let sessions = self.sessions().unwrap_or_default();
+        sessions.into_iter().map(|session| session.into_inner().alias).collect()
     }
 
     /// Something that ends the connection from another thread.

@@ -1,6 +1,7 @@
 //! `events`
 
-use appduct_rpc::methods::{EventsList, EventsSince, EventsSubscribe};
+use appduct_rpc::Kept;
+use appduct_rpc::methods::{EventNotification, EventPage, EventsList, EventsSince, EventsSubscribe};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Stage;
@@ -79,7 +80,8 @@ fn since(settings: &Settings, query: &SinceQuery, stage: &mut dyn Stage) -> Resu
         name: query.name.clone(),
         payload_max_bytes: query.payload_max_bytes,
     };
-    let page = control.request(&request).map_err(|failure| control.with_aliases(failure, query.selector.as_deref()))?;
+    let page: EventPage<Kept<EventNotification>> =
+        control.request_as(&request).map_err(|failure| control.with_aliases(failure, query.selector.as_deref()))?;
     let cursor = Cursor {
         cursor: page.cursor,
         dropped: page.dropped,

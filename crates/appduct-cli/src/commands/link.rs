@@ -65,7 +65,7 @@ pub(super) fn hand_over(
     let Some(patience) = link.wait else { return Ok(Some(report)) };
     stage.announce(&report)?;
     let session = wait::until_claimed(control, session_id, patience.timeout, dialled, stage)?;
-    Ok(Some(Report::Waited(session)))
+    Ok(Some(Report::Waited(Box::new(session))))
 }
 
 fn delivery(settings: &Settings, open: &OpenSettings) -> Result<delivery::Delivery, Failure> {

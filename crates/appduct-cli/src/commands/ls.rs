@@ -1,6 +1,5 @@
 //! `ls`
 
-use appduct_rpc::methods::SessionsList;
 use jiff::Timestamp;
 
 use super::Stage;
@@ -11,6 +10,6 @@ use crate::settings::Settings;
 
 /// Lists the live sessions.
 pub(super) fn run(settings: &Settings, stage: &mut dyn Stage) -> Result<Report, Failure> {
-    let sessions = Control::open(settings, stage)?.request(&SessionsList)?;
+    let sessions = Control::open(settings, stage)?.sessions()?;
     Ok(Report::Sessions(Sessions { sessions, now_ms: Timestamp::now().as_millisecond() }))
 }

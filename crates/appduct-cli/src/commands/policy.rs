@@ -13,7 +13,7 @@ use crate::settings::{ExplainSettings, Settings};
 pub(super) fn explain(settings: &Settings, asked: &ExplainSettings, stage: &mut dyn Stage) -> Result<Report, Failure> {
     let mut control = Control::open(settings, stage)?;
     let request = PolicyExplain { selector: asked.selector.clone(), name: asked.tool.clone() };
-    match control.request(&request) {
+    match control.request_as(&request) {
         Ok(explained) => Ok(Report::PolicyExplained(Box::new(explained))),
         Err(failure) if failure.is(ErrorType::ToolNotFound) => {
             Err(tools::or_did_you_mean(&mut control, failure, asked.selector.as_deref(), &asked.tool))

@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use appduct_proto::wire::RawJson;
-use appduct_rpc::ErrorType;
-use appduct_rpc::methods::{EventKind, EventsSubscribe, Session, SessionsList, ToolsList};
+use appduct_rpc::methods::{EventKind, EventsSubscribe, Session, ToolsList};
+use appduct_rpc::{ErrorType, Kept};
 
 use super::control::Control;
 use super::{Stage, tools};
@@ -35,11 +35,11 @@ pub(super) fn run(settings: &Settings, wait: &WaitSettings, stage: &mut dyn Stag
     let mut is_told = false;
     let mut settling = Settling::default();
     loop {
-        let sessions = control.request(&SessionsList)?;
+        let sessions = control.sessions()?;
         let named: Vec<_> = sessions.iter().filter(|session| is_named(session, wait.selector.as_deref())).collect();
         for session in named.iter().filter(|session| is_active(session)) {
             if settling.is_over(session) && has_tool(&mut control, session, wait.tool.as_deref())? {
-                return Ok(Report::Waited((*session).clone()));
+                return Ok(Report::Waited(Box::new((*session).clone())));
             }
         }
         if !is_told {
@@ -47,6 +47,8 @@ pub(super) fn run(settings: &Settings, wait: &WaitSettings, stage: &mut dyn Stag
             is_told = true;
         }
         if next(&mut control, settling.or(deadline))?.is_none() && settling.is_late(deadline) {
+            let sessions: Vec<_> = sessions.into_iter().map(Kept::into_inner).collect();
+            let named: Vec<_> = sessions.iter().filter(|session| is_named(session, wait.selector.as_deref())).collect();
             return Err(too_late(wait, &sessions, &named));
         }
     }
@@ -65,12 +67,12 @@ pub(super) fn until_claimed(
     timeout: Option<Duration>,
     dialled: Option<&str>,
     stage: &mut dyn Stage,
-) -> Result<Session, Failure> {
+) -> Result<Kept<Session>, Failure> {
     let deadline = deadline(timeout);
     stage.waiting("Waiting for an app to open the link. Ctrl-C ends the wait, and the link stays good.");
     let mut settling = Settling::default();
     loop {
-        let sessions = control.request(&SessionsList)?;
+        let sessions = control.sessions()?;
         let claimed = sessions.into_iter().find(|session| session.session_id == session_id && is_active(session));
         if let Some(session) = claimed.filter(|session| settling.is_over(session)) {
             return Ok(session);

@@ -24,6 +24,31 @@ fn sessions_are_listed_in_both_forms() {
 }
 
 #[test]
+fn what_a_newer_daemon_says_more_is_kept() {
+    let newer = SESSION.replace("\"toolCount\":3", "\"toolCount\":3,\"battery\":{ \"level\":1.0}");
+    let daemon = FakeDaemon::new({
+        let newer = newer.clone();
+        move |method, _| match method {
+            "daemon.status" => plain_status(),
+            "events.subscribe" => result("{\"ok\":true}"),
+            _ => result(format!("[{newer}]")),
+        }
+    });
+    assert_eq!(daemon.place.run(&["ls", "--json"]).ok(), format!("{{\"ok\":true,\"data\":[{newer}]}}\n"));
+    assert_eq!(daemon.place.run(&["wait", "--json"]).ok(), format!("{{\"ok\":true,\"data\":{newer}}}\n"));
+}
+
+#[test]
+fn a_lone_surrogate_does_not_hide_the_list() {
+    let daemon = FakeDaemon::new(|method, _| match method {
+        "daemon.status" => plain_status(),
+        _ => result(format!("[{}]", SESSION.replace("Pixel 8", "Pixel\\ud800"))),
+    });
+    let ran = daemon.place.run(&["ls"]);
+    assert!(ran.ok().contains("Google Pixel\u{FFFD} (Android 14)"), "{ran}");
+}
+
+#[test]
 fn no_session_is_no_failure() {
     let daemon = FakeDaemon::new(|method, _| match method {
         "daemon.status" => plain_status(),

@@ -1,6 +1,8 @@
 //! The blocking client.
 
 mod error;
+mod kept;
+mod lossy;
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -12,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use appduct_proto::wire::RawJson;
 use rustix::io::Errno;
+use serde::de::DeserializeOwned;
 
 use crate::StateDir;
 use crate::line::{self, Incoming, Line, Lines};
@@ -19,6 +22,7 @@ use crate::methods::{EventNotification, Method};
 use crate::spawn::{self, Spawned};
 
 pub use error::ClientError;
+pub use kept::Kept;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -55,7 +59,7 @@ pub struct Client {
     lines: Lines,
     chunk: Box<[u8]>,
     last_id: u64,
-    events: VecDeque<EventNotification>,
+    events: VecDeque<Kept<EventNotification>>,
     warnings: Vec<String>,
     /// Whether the other end went away with bytes of ours that it had not read, which the daemon then never acted on.
     unread: bool,
@@ -113,6 +117,15 @@ impl Client {
 
     /// Sends a request and waits for its reply; notifications that come before it are kept for [`Client::next_event`].
     pub fn request<M: Method>(&mut self, method: &M, timeout: Duration) -> Result<M::Reply, ClientError> {
+        self.request_as(method, timeout)
+    }
+
+    /// Like `request`, for a reply that is read as another type than this version's own, such as one of [`Kept`] values.
+    pub fn request_as<M: Method, T: DeserializeOwned>(
+        &mut self,
+        method: &M,
+        timeout: Duration,
+    ) -> Result<T, ClientError> {
         let reply = self.call(M::NAME, &method.params(), timeout)?;
         decode(M::NAME, &reply)
     }
@@ -124,7 +137,7 @@ impl Client {
         timeout: Duration,
         on_event: &mut dyn FnMut(EventNotification),
     ) -> Result<M::Reply, ClientError> {
-        let reply = self.exchange(M::NAME, &method.params(), timeout, on_event)?;
+        let reply = self.exchange(M::NAME, &method.params(), timeout, &mut |event| on_event(event.into_inner()))?;
         decode(M::NAME, &reply)
     }
 
@@ -138,15 +151,20 @@ impl Client {
 
     /// The next notification, however long it takes; `None` when the daemon closes the connection.
     pub fn next_event(&mut self) -> Result<Option<EventNotification>, ClientError> {
+        Ok(self.next_event_kept()?.map(Kept::into_inner))
+    }
+
+    /// Like `next_event`, with the text of the notification.
+    pub fn next_event_kept(&mut self) -> Result<Option<Kept<EventNotification>>, ClientError> {
         self.await_event(None)
     }
 
     /// Like `next_event`, and fails with [`ClientError::Timeout`] where none comes within `timeout`.
     pub fn next_event_within(&mut self, timeout: Duration) -> Result<Option<EventNotification>, ClientError> {
-        self.await_event(Some(Deadline::after(timeout)))
+        Ok(self.await_event(Some(Deadline::after(timeout)))?.map(Kept::into_inner))
     }
 
-    fn await_event(&mut self, deadline: Option<Deadline>) -> Result<Option<EventNotification>, ClientError> {
+    fn await_event(&mut self, deadline: Option<Deadline>) -> Result<Option<Kept<EventNotification>>, ClientError> {
         if let Some(event) = self.events.pop_front() {
             return Ok(Some(event));
         }
@@ -174,7 +192,7 @@ impl Client {
         method: &str,
         params: &RawJson,
         timeout: Duration,
-        on_event: &mut dyn FnMut(EventNotification),
+        on_event: &mut dyn FnMut(Kept<EventNotification>),
     ) -> Result<RawJson, ClientError> {
         let origin = self.origin.take().filter(|_| !self.shared.load(Ordering::Relaxed));
         match (self.attempt(method, params, timeout, &mut *on_event), origin) {
@@ -191,7 +209,7 @@ impl Client {
         method: &str,
         params: &RawJson,
         timeout: Duration,
-        on_event: &mut dyn FnMut(EventNotification),
+        on_event: &mut dyn FnMut(Kept<EventNotification>),
     ) -> Result<RawJson, ClientError> {
         let deadline = Deadline::after(timeout);
         self.last_id += 1;
@@ -280,8 +298,8 @@ pub(crate) fn connect(path: &Path) -> Result<Option<UnixStream>, ClientError> {
     })
 }
 
-fn decode<T: serde::de::DeserializeOwned>(what: &str, text: &RawJson) -> Result<T, ClientError> {
-    serde_json::from_str(text.as_str()).map_err(|error| ClientError::Malformed(format!("{what}: {error}")))
+pub(crate) fn decode<T: DeserializeOwned>(what: &str, text: &RawJson) -> Result<T, ClientError> {
+    lossy::from_str(text.as_str()).map_err(|error| ClientError::Malformed(format!("{what}: {error}")))
 }
 
 fn is_again(error: &io::Error) -> bool {

@@ -131,9 +131,9 @@ pub struct EventNotification {
 
 /// A part of a session's app events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EventPage {
+pub struct EventPage<E = EventNotification> {
     /// The oldest first.
-    pub events: Vec<EventNotification>,
+    pub events: Vec<E>,
     /// What to pass as `since` to go on from here.
     pub cursor: u64,
     /// How many events after `since` the buffer has lost; an older daemon does not say.

@@ -16,7 +16,7 @@ use appduct_proto::wire::{Fields, RawJson};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::client::connect;
+use crate::client::{connect, decode};
 use crate::methods::{DaemonShutdown, DaemonStatus, Method};
 use crate::spawn::{self, SpawnLock, Wait};
 use crate::stop::{self, StopError};
@@ -246,8 +246,7 @@ enum Verdict {
 impl Facts {
     fn ask(client: &mut Client, timeout: Duration) -> Result<Self, ClientError> {
         let reply = client.call(DaemonStatus::NAME, &RawJson::empty_object(), timeout)?;
-        serde_json::from_str(reply.as_str())
-            .map_err(|error| ClientError::Malformed(format!("{}: {error}", DaemonStatus::NAME)))
+        decode(DaemonStatus::NAME, &reply)
     }
 
     fn verdict(&self, terms: Terms<'_>) -> Verdict {

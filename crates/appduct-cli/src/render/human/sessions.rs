@@ -7,6 +7,7 @@ use super::{Style, block, escape, table};
 use crate::report::{Revoked, Sessions};
 
 const HEADER: [&str; 5] = ["Alias", "State", "Device", "Tools", "Age"];
+const STATE: usize = 1;
 /// The column that gives way where a terminal is too narrow.
 const DEVICE: usize = 2;
 
@@ -18,7 +19,12 @@ pub(super) fn lines(report: &Sessions, style: Style) -> Vec<String> {
     let header = HEADER.map(str::to_owned);
     let rows: Vec<_> =
         std::iter::once(header).chain(report.sessions.iter().map(|session| row(session, report.now_ms))).collect();
-    let rows = table::lines(&rows, style.width, DEVICE);
+    let paint = |column: usize, text: &str| match (column, text) {
+        (STATE, "active") => style.paint.green(text),
+        (STATE, "suspended") => style.paint.yellow(text),
+        _ => text.to_owned(),
+    };
+    let rows = table::lines(&rows, style.width, DEVICE, paint);
     std::iter::once(style.paint.green("Sessions")).chain(rows).collect()
 }
 
@@ -82,6 +88,8 @@ pub(super) fn revoked_lines(revoked: &Revoked, style: Style) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use appduct_rpc::Kept;
+
     use super::super::Style;
     use super::*;
 
@@ -108,7 +116,21 @@ mod tests {
 
     fn check(sessions: Vec<Session>, expected: &[&str]) {
         let now_ms = NOW.parse::<Timestamp>().unwrap().as_millisecond();
-        assert_eq!(lines(&Sessions { sessions, now_ms }, Style::new(false, false)), expected);
+        assert_eq!(lines(&Sessions { sessions: kept(&sessions), now_ms }, Style::new(false, false)), expected);
+    }
+
+    fn kept(sessions: &[Session]) -> Vec<Kept<Session>> {
+        serde_json::from_str(&serde_json::to_string(sessions).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_state_has_its_colour() {
+        let suspended = Session { state: "suspended".to_owned(), ..session("b", "x") };
+        let sessions = kept(&[session("a", "x"), suspended]);
+        let lines = lines(&Sessions { sessions, now_ms: 0 }, Style::new(true, false));
+        assert!(lines[2].starts_with("  a      \u{1b}[32mactive\u{1b}[39m     Google"), "{lines:?}");
+        assert!(lines[3].starts_with("  b      \u{1b}[33msuspended\u{1b}[39m  Google"), "{lines:?}");
+        assert!(!lines[1].contains('\u{1b}'), "{lines:?}");
     }
 
     #[test]
