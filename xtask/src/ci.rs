@@ -47,6 +47,12 @@ const STEPS: &[Step] = &[
         stage: Stage::Proof,
         run: mcp_peers::run_all,
     },
+    Step {
+        name: "shells",
+        about: "completions in the real bash, fish and zsh",
+        stage: Stage::Proof,
+        run: demo::shells::run,
+    },
     Step { name: "dist", about: "what a person can install is packed and tried", stage: Stage::Proof, run: dist::run },
     Step { name: "demo", about: "the demonstration that the README promises", stage: Stage::Proof, run: demo::run },
 ];

@@ -5,6 +5,7 @@
 
 mod background;
 pub(crate) mod interrupt;
+pub(crate) mod shells;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -51,6 +51,7 @@ impl Line {
             ("revoke" | "wait", _) => nothing.with(Verb::Session, below),
             ("policy", Some(("explain", below))) => nothing.with(Verb::Tool, below),
             ("sessions", Some(("revoke", below))) => nothing.with(Verb::Session, below),
+            ("mcp", _) => nothing.with(Verb::Other, below),
             _ => nothing,
         }
     }

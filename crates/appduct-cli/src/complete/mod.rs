@@ -92,6 +92,7 @@ fn command(live: &Arc<Live>) -> Command {
         })
         .mut_subcommand("wait", |wait| wait.mut_arg("words", words).mut_arg("session", sessions).mut_arg("tool", tools))
         .mut_subcommand("revoke", |revoke| revoke.mut_arg("words", words).mut_arg("session", sessions))
+        .mut_subcommand("mcp", |mcp| mcp.mut_arg("session", sessions).mut_arg("group", groups))
         .mut_subcommand("policy", |noun| {
             noun.mut_subcommand("explain", |explain| explain.mut_arg("words", words).mut_arg("session", sessions))
         })

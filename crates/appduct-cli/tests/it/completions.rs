@@ -103,6 +103,11 @@ fn sessions_tools_groups_and_keys_come_from_the_daemon() {
     check(&["events", "one", ""], "");
     check(&["events", "one", "--name", ""], "cart.changed");
     check(&["events", "--session", "one", "--name", "ca"], "cart.changed");
+    check(&["events", "since", ""], "one two");
+    check(&["events", "ls", ""], "one two");
+    check(&["policy", "explain", "one", ""], "sum");
+    check(&["mcp", "--session", ""], "one two");
+    check(&["mcp", "--session", "one", "--group", ""], "math");
     check(&["events", "--kind", "tools"], "tools_changed");
 }
 
