@@ -3,6 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
+use super::message::repaired;
 use super::refusal::Refusal;
 
 /// Arguments that are taken out one by one.
@@ -84,9 +85,9 @@ impl Arguments {
         match self.0.remove(key) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
-            Some(Value::String(text)) => {
-                serde_json::from_str(&text).map(Some).map_err(|_| must_be(key, "an object, or the JSON text of one"))
-            }
+            Some(Value::String(text)) => serde_json::from_str(&repaired(text.as_bytes()))
+                .map(Some)
+                .map_err(|_| must_be(key, "an object, or the JSON text of one")),
             Some(_) => Err(must_be(key, "an object")),
         }
     }
@@ -141,6 +142,8 @@ mod tests {
         let object = json!({"n": 1}).as_object().cloned();
         assert_eq!(arguments(json!({"a": {"n": 1}})).object("a").unwrap(), object);
         assert_eq!(arguments(json!({"a": "{\"n\":1}"})).object("a").unwrap(), object);
+        let half = json!({"n": "\u{fffd}"}).as_object().cloned();
+        assert_eq!(arguments(json!({"a": r#"{"n":"\ud83d"}"#})).object("a").unwrap(), half);
         for bad in [json!("[1]"), json!("x"), json!([1]), json!(1)] {
             assert!(arguments(json!({"a": bad.clone()})).object("a").is_err(), "{bad}");
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::Session;
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequiredResult, InputResponses,
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ElicitationSchema,
+    InputRequest, InputRequiredResult, InputResponses,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceError};
 use sha2::{Digest, Sha256};
@@ -98,7 +98,7 @@ impl Consents {
         response: Response,
         context: &RequestContext<RoleServer>,
     ) -> Result<Verdict, Refusal> {
-        if context.client_capabilities().and_then(|capabilities| capabilities.elicitation).is_none() {
+        if !context.client_capabilities().and_then(|can| can.elicitation).is_some_and(|can| shows_forms(&can)) {
             return Ok(Verdict::NoChannel);
         }
         let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
@@ -136,6 +136,11 @@ impl Consents {
         self.0.send(Request::Redeem { binding, state, done }).await.map_err(|_| stopped())?;
         redeemed.await.map_err(|_| stopped())
     }
+}
+
+/// A client that names no way of asking has the first one that there was.
+fn shows_forms(can: &ElicitationCapability) -> bool {
+    can.form.is_some() || can.url.is_none()
 }
 
 async fn by_request(proposal: &Proposal, context: &RequestContext<RoleServer>) -> Result<Verdict, Refusal> {

@@ -35,17 +35,20 @@ pub(super) fn input(text: &str) -> Option<Input> {
     }
 }
 
-/// The reply to what is no message. A notification or a response gets none: nobody waits for it.
+/// The reply to what is no message. A notification gets none: nobody waits for it. A response gets none either, but a
+/// question of the server's may wait for it.
 fn refused(text: &str, error: &serde_json::Error) -> Option<Input> {
     let id = visible_id(text);
     let reply = match serde_json::from_str::<Value>(text) {
         Err(_) => failure(id, -32700, &format!("the message cannot be read: {error}")),
         Ok(Value::Object(object)) if object.contains_key("method") && !object.contains_key("id") => return None,
-        Ok(Value::Object(object)) if object.contains_key("result") || object.contains_key("error") => return None,
+        Ok(Value::Object(object)) if object.contains_key("result") || object.contains_key("error") => {
+            return failed_response(object.get("id")?);
+        }
         Ok(Value::Object(object))
             if object.get("jsonrpc").is_some_and(|version| version == "2.0")
                 && object.get("method").is_some_and(Value::is_string)
-                && object.get("id").is_some_and(|id| id.is_string() || id.is_i64()) =>
+                && object.get("id").is_some_and(is_id) =>
         {
             failure(id, -32602, "the parameters of the request have the wrong shape")
         }
@@ -56,6 +59,17 @@ fn refused(text: &str, error: &serde_json::Error) -> Option<Input> {
         ),
     };
     Some(Input::Refused(reply))
+}
+
+fn is_id(value: &Value) -> bool {
+    value.is_string() || value.is_i64()
+}
+
+/// What the library is given for a response that it could not read.
+fn failed_response(id: &Value) -> Option<Input> {
+    let error = json!({"code": -32603, "message": "the response of the client cannot be read"});
+    let response = json!({"jsonrpc": "2.0", "id": Some(id).filter(|id| is_id(id))?, "error": error});
+    serde_json::from_value(response).ok().map(Box::new).map(Input::Message)
 }
 
 /// The reply to a request with the id of another.

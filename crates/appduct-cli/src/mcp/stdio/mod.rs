@@ -54,15 +54,29 @@ pub(super) async fn serve(server: Server) -> io::Result<()> {
     Ok(())
 }
 
-/// The requests that the library has and that are neither answered nor taken back.
+/// The requests that the library has and that are not answered.
 #[derive(Debug, Default)]
 struct Unanswered {
+    /// The ids of those that a reply is owed.
     ids: HashSet<RequestId>,
+    /// The ids of those that were taken back, which stay taken: no reply says when the library is done with them. They are as
+    /// many as the client has spent.
+    taken_back: HashSet<RequestId>,
     /// Whether a reply is being written. Its id is free from the first byte on: the client may be as quick.
     is_writing: bool,
 }
 
 impl Unanswered {
+    /// Whether this id was free.
+    fn begin(&mut self, id: &RequestId) -> bool {
+        !self.taken_back.contains(id) && self.ids.insert(id.clone())
+    }
+
+    /// Whether there was a request with this id.
+    fn take_back(&mut self, id: &RequestId) -> bool {
+        self.ids.take(id).is_some_and(|id| self.taken_back.insert(id))
+    }
+
     fn is_empty(&self) -> bool {
         self.ids.is_empty() && !self.is_writing
     }
@@ -95,19 +109,19 @@ async fn read(
     }
 }
 
-/// Notes what begins or is taken back. A request with the id of one that still runs is refused: the library would answer
+/// Notes what begins or is taken back. A request with the id of one that may still run is refused: the library would answer
 /// only one of them.
 fn noted(input: Input, unanswered: &watch::Sender<Unanswered>) -> Input {
     let Input::Message(message) = &input else { return input };
     match &**message {
         ClientJsonRpcMessage::Request(request) => {
-            let is_new = unanswered.send_if_modified(|unanswered| unanswered.ids.insert(request.id.clone()));
+            let is_new = unanswered.send_if_modified(|unanswered| unanswered.begin(&request.id));
             if is_new { input } else { Input::Refused(message::in_use(&request.id)) }
         }
         ClientJsonRpcMessage::Notification(notification) => {
             if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
                 let id = &cancelled.params.request_id;
-                unanswered.send_if_modified(|unanswered| id.as_ref().is_some_and(|id| unanswered.ids.remove(id)));
+                unanswered.send_if_modified(|unanswered| id.as_ref().is_some_and(|id| unanswered.take_back(id)));
             }
             input
         }

@@ -54,17 +54,29 @@ fn a_client_with_a_handshake_is_asked_while_the_call_waits() {
 fn a_question_that_cannot_be_asked_is_no_consent() {
     let app = asking();
     let mut agent = Agent::start(&app.place, &[], Era::Handshake);
-    let id = agent.ask_tool("appduct_call_tool", sum());
-    let asked = question(&mut agent);
-    agent.send(&json!({"jsonrpc": "2.0", "id": asked, "error": {"code": -32603, "message": "no window"}}));
-    let said = refusal(&agent.result(id));
-    assert!(said.starts_with("policy_denied: ") && said.contains("no_consent_channel"), "{said}");
-    assert_eq!(count(&mut agent), 0);
-    for era in Era::BOTH {
-        let mut agent = Agent::start_with(&app.place, &[], era, json!({}));
-        let said = agent.refusal("appduct_call_tool", sum());
-        assert!(said.starts_with("policy_denied: ") && said.contains("no_consent_channel"), "{said}");
+    for answer in [
+        json!({"error": {"code": -32603, "message": "no window"}}),
+        json!({"error": 5}),
+        json!({"error": {}, "result": {"action": "accept"}}),
+        json!({"result": {}}),
+        json!({"result": {"action": "maybe"}}),
+        json!({"result": "accept"}),
+    ] {
+        let id = agent.ask_tool("appduct_call_tool", sum());
+        let mut message = json!({"jsonrpc": "2.0", "id": question(&mut agent)});
+        message.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+        agent.send(&message);
+        let said = refusal(&agent.result(id));
+        assert!(said.starts_with("policy_denied: ") && said.contains("no_consent_channel"), "{answer}: {said}");
         assert_eq!(count(&mut agent), 0);
+    }
+    for capabilities in [json!({}), json!({"elicitation": {"url": {}}})] {
+        for era in Era::BOTH {
+            let mut agent = Agent::start_with(&app.place, &[], era, capabilities.clone());
+            let said = agent.refusal("appduct_call_tool", sum());
+            assert!(said.starts_with("policy_denied: ") && said.contains("no_consent_channel"), "{said}");
+            assert_eq!(count(&mut agent), 0);
+        }
     }
 }
 
@@ -121,7 +133,7 @@ fn a_client_without_a_handshake_gets_the_question_and_calls_again() {
     assert_eq!(result["structuredContent"], json!({"total": 5}));
     assert_eq!(count(&mut agent), 1);
 
-    for action in ["decline", "cancel"] {
+    for action in ["decline", "cancel", "maybe"] {
         let asked = state(&agent.tool("appduct_call_tool", sum()));
         let said = refusal(&retry(&mut agent, sum(), Some(&asked), action));
         assert!(said.starts_with("consent_declined: "), "{said}");
