@@ -21,7 +21,8 @@ impl Arguments {
         }
         let allowed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let s = if unknown.len() == 1 { "" } else { "s" };
-        Err(Refusal::invalid(format!("unknown argument{s} {}; allowed: {allowed}", unknown.join(", "))))
+        let inner = if known.contains(&"args") { "; what the app's tool takes goes into \"args\"" } else { "" };
+        Err(Refusal::invalid(format!("unknown argument{s} {}; allowed: {allowed}{inner}", unknown.join(", "))))
     }
 
     /// Text that is not empty.

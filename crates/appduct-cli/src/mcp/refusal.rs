@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use appduct_proto::wire::RawJson;
 use appduct_rpc::methods::Session;
 use appduct_rpc::version_guard::GuardError;
-use appduct_rpc::{ClientError, RpcError};
+use appduct_rpc::{ClientError, ErrorType, RpcError};
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::answer::session_meta;
@@ -86,6 +86,11 @@ impl Refusal {
 
 impl From<RpcError> for Refusal {
     fn from(error: RpcError) -> Self {
+        if error.kind.as_ref().is_some_and(|kind| kind.as_str() == ErrorType::NoSession.as_str()) {
+            let message = "no app is connected: appduct_connect makes a link, and appduct_wait_for_session waits until an app \
+                           has opened it";
+            return Self::new("no_session", message);
+        }
         let kind = error.kind.map_or(Cow::Borrowed("tool_execution_error"), |kind| kind.as_str().to_owned().into());
         Self { details: error.details, ..Self::new(kind, error.message) }
     }
@@ -137,8 +142,6 @@ impl From<Failure> for Refusal {
 
 #[cfg(test)]
 mod tests {
-    use appduct_rpc::ErrorType;
-
     use super::*;
 
     #[test]

@@ -8,6 +8,7 @@ use super::super::daemon::Connection;
 use super::super::refusal::Refusal;
 use super::super::server::Shared;
 use super::Name;
+use crate::suggest::did_you_mean;
 
 /// A tool.
 #[derive(Debug)]
@@ -32,16 +33,20 @@ impl Entry {
         if shared.scope.has_groups() {
             check_groups(&page)?;
         }
-        let mut entries = page.tools.into_iter().map(Self::new);
-        let found = entries.find(|entry| entry.name().as_deref() == Some(name));
-        found.filter(|entry| shared.scope.shows_group(entry.group().as_deref())).ok_or_else(|| {
-            Refusal::tool_not_found(format!(
-                "session {:?} has no tool {name:?}{}; {} lists what it has",
-                session.alias,
-                shared.scope.describe_groups(),
-                Name::ListTools.as_str()
-            ))
-        })
+        let mut entries: Vec<_> = page.tools.into_iter().map(Self::new).collect();
+        entries.retain(|entry| shared.scope.shows_group(entry.group().as_deref()));
+        if let Some(at) = entries.iter().position(|entry| entry.name().as_deref() == Some(name)) {
+            return Ok(entries.swap_remove(at));
+        }
+        let names: Vec<_> = entries.iter().filter_map(Self::name).collect();
+        let similar = did_you_mean(name, names.iter().map(String::as_str));
+        Err(Refusal::tool_not_found(format!(
+            "session {:?} has no tool {name:?}{}; {} lists what it has.{}",
+            session.alias,
+            shared.scope.describe_groups(),
+            Name::ListTools.as_str(),
+            similar.map_or_else(String::new, |similar| format!(" {similar}"))
+        )))
     }
 
     pub(super) fn name(&self) -> Option<String> {

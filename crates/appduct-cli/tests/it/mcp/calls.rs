@@ -15,8 +15,9 @@ fn arguments_may_come_as_text_and_unknown_ones_are_refused() {
     for (tool, arguments, expected) in [
         (
             "appduct_call_tool",
-            json!({"name": "sum", "arguments": {}}),
-            "invalid_request: unknown argument \"arguments\"",
+            json!({"name": "sum", "a": 1}),
+            "invalid_request: unknown argument \"a\"; allowed: selector, name, args, timeoutMs; what the app's tool takes goes \
+             into \"args\"",
         ),
         ("appduct_sessions", json!({"x": 1}), "invalid_request: unknown argument \"x\"; allowed: none"),
         ("appduct_events", json!({"kinds": []}), "invalid_request: unknown argument \"kinds\""),
@@ -29,7 +30,11 @@ fn arguments_may_come_as_text_and_unknown_ones_are_refused() {
             "invalid_request: \"timeoutMs\" only shortens",
         ),
         ("appduct_call_tool", json!({"name": "nope"}), "tool_not_found: session \"playground\" has no tool \"nope\""),
-        ("appduct_describe_tool", json!({"name": "nope"}), "tool_not_found: "),
+        (
+            "appduct_describe_tool",
+            json!({"name": "Sum"}),
+            "tool_not_found: session \"playground\" has no tool \"Sum\"; appduct_list_tools lists what it has. Did you mean `sum`?",
+        ),
         ("appduct_call_tool", json!({"name": "sum", "selector": "nobody"}), "unknown_session: "),
         ("sum", json!({}), "tool_not_found: this server has no tool \"sum\""),
         ("appduct_wait_for_event", json!({}), "invalid_request: \"name\" must be a non-empty string"),

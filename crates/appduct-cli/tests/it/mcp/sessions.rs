@@ -13,7 +13,7 @@ fn an_agent_pairs_an_app_with_a_link() {
     for era in Era::BOTH {
         let mut agent = Agent::start(&place, &["--scheme", "playground"], era);
         let none = agent.refusal("appduct_list_tools", json!({}));
-        assert!(none.starts_with("no_session: "), "{none}");
+        assert!(none.starts_with("no_session: ") && none.contains("appduct_connect"), "{none}");
         let link = agent.answer("appduct_connect", json!({"target": "none", "ttlSeconds": 600}));
         let deep_link = link["deepLink"].as_str().unwrap();
         assert!(deep_link.starts_with("playground:///?appduct=") && deep_link.contains("&pin="), "{link}");
