@@ -38,16 +38,19 @@ pub(super) async fn take(request: Request<Incoming>, running: &Running) -> Resul
         let request = Request::from_parts(head, Full::default());
         return Ok(Taken { request, is_opening: false, place: None });
     }
-    let text = message::repaired(&read(body).await?);
+    let mut text = message::repaired(&read(body).await?);
     let (mut is_opening, mut place) = (false, None);
     match message::input(&text) {
         Some(Input::Refused(reply)) => return Err(refused(reply)),
-        Some(Input::Message(message)) => {
-            if let ClientJsonRpcMessage::Request(request) = *message {
+        Some(Input::Message(message)) => match *message {
+            ClientJsonRpcMessage::Request(request) => {
                 is_opening = matches!(request.request, ClientRequest::InitializeRequest(_));
-                place = running.enter(&head.headers, request.id)?;
+                place = running.enter(&head.headers, request.id).map_err(refused)?;
             }
-        }
+            // It may stand for a response that the library could not read.
+            error @ ClientJsonRpcMessage::Error(_) => text = serde_json::to_string(&error).unwrap_or(text),
+            ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Notification(_) => {}
+        },
         // The library has a status for it.
         None => {}
     }
@@ -92,13 +95,14 @@ impl Running {
         Self(watch::Sender::new(HashSet::new()))
     }
 
-    fn enter(&self, headers: &HeaderMap, id: RequestId) -> Result<Option<Place>, Reply> {
+    /// A place for a request, or the answer to it where its id is taken.
+    fn enter(&self, headers: &HeaderMap, id: RequestId) -> Result<Option<Place>, String> {
         let Some(session) = headers.get(SESSION) else { return Ok(None) };
         let key = (session.clone(), id);
         if self.0.send_if_modified(|running| running.insert(key.clone())) {
             return Ok(Some(Place { running: self.clone(), key }));
         }
-        Err(refused(message::in_use(&key.1)))
+        Err(message::in_use(&key.1))
     }
 }
 

@@ -79,8 +79,13 @@ impl Front {
 
     /// Opens a session.
     fn session(&self) -> String {
+        self.session_of(OPENING)
+    }
+
+    /// Opens a session with this message.
+    fn session_of(&self, opening: &str) -> String {
         let bearer = format!("Bearer {}", self.token);
-        let (status, text) = self.post("/mcp", &[("Authorization", &bearer)], OPENING);
+        let (status, text) = self.post("/mcp", &[("Authorization", &bearer)], opening);
         assert_eq!(status, 200, "{text}");
         let line = text.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         line.expect("the session has an id").to_owned()
@@ -191,6 +196,28 @@ fn an_id_that_still_runs_in_a_session_cannot_be_taken_again() {
     assert_eq!(whole(front.within(&session, "POST", ping)).0, 404);
     for _ in 0..2 {
         assert_eq!(whole(front.within(&other, "POST", ping)).0, 200);
+    }
+}
+
+#[test]
+fn a_question_over_http_is_answered_or_fails() {
+    let app = App::with_policy(json!({"tools": {"playground/sum": "prompt"}}));
+    let front = Front::start(&app.place);
+    let session = front.session_of(&OPENING.replace(r#""capabilities":{}"#, r#""capabilities":{"elicitation":{}}"#));
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"appduct_call_tool","arguments":{"name":"sum","args":{"a":2,"b":3}}}}"#;
+    for (answer, expected) in [
+        (json!({"result": {"action": "accept", "content": {}}}), r#"{\"total\":5}"#),
+        (json!({"error": 5}), "policy_denied: "),
+    ] {
+        let mut reply = BufReader::new(front.within(&session, "POST", call)).lines().map(Result::unwrap);
+        let question = reply.find_map(|line| line.strip_prefix("data: {").map(|rest| format!("{{{rest}"))).unwrap();
+        let question: Value = serde_json::from_str(&question).unwrap();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let mut message = json!({"jsonrpc": "2.0", "id": question["id"]});
+        message.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+        assert_eq!(whole(front.within(&session, "POST", &message.to_string())).0, 202);
+        let result = reply.find(|line| line.starts_with("data: {")).unwrap();
+        assert!(result.contains(expected), "{answer}: {result}");
     }
 }
 
