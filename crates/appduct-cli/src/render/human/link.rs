@@ -33,7 +33,7 @@ pub(super) fn lines(link: &Link, style: Style) -> Vec<String> {
     if link.qr {
         lines.extend([String::new(), "QR".to_owned()]);
         match QrCode::with_error_correction_level(&link.deep_link, EcLevel::L) {
-            Ok(code) => lines.extend(art(&code, style)),
+            Ok(code) => lines.extend(fitted_art(&code, style)),
             Err(error) => lines.push(format!("  The link does not fit into a QR code: {error}.")),
         }
     }
@@ -81,6 +81,19 @@ fn instant(seconds: u64) -> String {
     instant.map_or_else(|| seconds.to_string(), iso)
 }
 
+/// The code, or why there is none: lines that a terminal breaks make no code.
+fn fitted_art(code: &QrCode, style: Style) -> Vec<String> {
+    let columns = code.width() + 2 * margin(style);
+    match style.width.filter(|width| *width < columns) {
+        Some(width) => vec![format!("  The code is {columns} columns wide, and this terminal {width}.")],
+        None => art(code, style),
+    }
+}
+
+fn margin(style: Style) -> usize {
+    if style.paint.is_on() { QUIET_ZONE } else { 0 }
+}
+
 /// Two rows of modules on each line.
 ///
 /// Without colour the dark modules are blocks and there is no margin: the plain form, for files and for light paper. A
@@ -89,7 +102,7 @@ fn instant(seconds: u64) -> String {
 fn art(code: &QrCode, style: Style) -> Vec<String> {
     let width = code.width();
     let modules = code.to_colors();
-    let margin = if style.paint.is_on() { QUIET_ZONE } else { 0 };
+    let margin = margin(style);
     let is_dark = |column: usize, row: usize| {
         let inside = column.checked_sub(margin).zip(row.checked_sub(margin));
         inside
@@ -163,5 +176,14 @@ mod tests {
         assert_eq!(coloured.len(), 15);
         assert_eq!(coloured[0], format!("\u{1b}[30;107m{}\u{1b}[39;49m", " ".repeat(29)));
         assert!(coloured[2].starts_with("\u{1b}[30;107m    █▀▀▀▀▀█"), "{}", coloured[2]);
+    }
+
+    #[test]
+    fn a_code_that_the_terminal_is_too_narrow_for_is_not_drawn() {
+        let code = QrCode::with_error_correction_level("demo", EcLevel::L).unwrap();
+        let style = Style::new(true, false);
+        assert_eq!(fitted_art(&code, style.fitted(Some(29))), art(&code, style));
+        assert_eq!(fitted_art(&code, style.fitted(Some(28))), ["  The code is 29 columns wide, and this terminal 28."]);
+        assert_eq!(fitted_art(&code, Style::new(false, false)), art(&code, Style::new(false, false)));
     }
 }
