@@ -88,9 +88,14 @@ fn install(workspace: &Workspace) -> Result<()> {
         return Ok(());
     }
     println!("installing {}", missing.join(" and "));
-    let mut apt = workspace.command("apt-get");
-    apt.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(missing);
-    process::run(apt.env("DEBIAN_FRONTEND", "noninteractive"))
+    let apt = |words: &[&str]| {
+        let mut apt = workspace.command("apt-get");
+        apt.arg("--quiet=2").args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        apt
+    };
+    // A new machine knows no package before it has asked.
+    process::run(&mut apt(&["update"]))?;
+    process::run(apt(&["install", "--yes", "--no-install-recommends"]).args(missing))
 }
 
 fn is_there(shell: &str) -> bool {
