@@ -65,7 +65,7 @@ export class Daemon {
   command(words: readonly string[], cwd?: string): Promise<unknown> {
     const program = findBinary();
     const args = [...words, '--json', '--state-dir', this.stateDir];
-    // The command would replace an older daemon, under the feet of whoever uses it.
+    // A test that runs beside other clients must not end their sessions, whatever its environment says.
     const env = { ...process.env, APPDUCT_DAEMON_RESTART: '0' };
     const options = { cwd, env, timeout: COMMAND_TIMEOUT_MS, maxBuffer: MAX_COMMAND_OUTPUT_BYTES };
     return new Promise((done, fail) => {

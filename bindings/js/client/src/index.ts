@@ -1,0 +1,18 @@
+export type { CallOptions, Progress } from './call.js';
+export { AppClient, connect } from './client.js';
+export type { ConnectOptions, EventsSinceOptions, WaitForEventOptions } from './client.js';
+export type { DaemonOptions } from './daemon.js';
+export { AppductError } from './errors.js';
+export type { AppductErrorOptions, AppductErrorType } from './errors.js';
+export { EventStream } from './events.js';
+export type { EventOptions } from './events.js';
+export type { CallRecord } from './history.js';
+export { link } from './link.js';
+export type { Link, LinkOptions, LinkTarget } from './link.js';
+export { attachPage } from './page.js';
+export type { AttachPageOptions, Page } from './page.js';
+export type { AppductEvent, Device, EventData, EventKind, EventPage, Session, Tool } from './protocol.js';
+export { waitForSession } from './sessions.js';
+export type { WaitForSessionOptions } from './sessions.js';
+export type { AnyTools, ToolMap } from './tool_map.js';
+export { VERSION } from './version.js';

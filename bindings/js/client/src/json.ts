@@ -1,0 +1,2 @@
+/** A JSON object of whatever keys. */
+export type JsonObject = Record<string, unknown>;
