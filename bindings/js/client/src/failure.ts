@@ -13,7 +13,7 @@ export interface FailureReport {
   appOutput: string;
 }
 
-/** The name of the attachment. */
+/** What the attachment is called. */
 export const ATTACHMENT = 'appduct.json';
 
 const MAX_EVENTS = 200;

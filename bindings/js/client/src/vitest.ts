@@ -1,3 +1,7 @@
+import { mkdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
 import { test as base, type TestAPI } from 'vitest';
 
 import type { AppClient } from './client.js';
@@ -22,11 +26,13 @@ export interface AppductFixtures<TTools extends ToolMap<TTools> = AnyTools> {
 /** What is tested, and with which daemon. */
 export interface AppductTestOptions extends TestDaemonOptions {
   app: AppUnderTest;
+  /** Where the report of a failed test goes; `.vitest-attachments` where it is left out. */
+  attachmentsDir?: string | undefined;
 }
 
 /**
  * A `test` whose fixture `app` is a client for the app under test. Each worker starts a daemon and the app when the first of
- * its tests asks for them. A failed test has the attachment `appduct.json`.
+ * its tests asks for them. A failed test leaves a report, and a line that says where.
  */
 export function appductTest<TTools extends ToolMap<TTools> = AnyTools>(
   options: AppductTestOptions,
@@ -49,18 +55,26 @@ export function appductTest<TTools extends ToolMap<TTools> = AnyTools>(
       },
       { scope: 'worker' },
     ],
-    app: async ({ daemon, session, annotate, onTestFailed }, use) => {
+    app: async ({ daemon, session, task }, use) => {
       const client = await daemon.connect<TTools>(session.sessionId);
-      const since = await lastEvent(client);
-      onTestFailed(async () => {
-        const body = Buffer.from(reportText(await failureReport(client, daemon, since)));
-        await annotate('what the app was asked and what it did', ATTACHMENT, {
-          body: new Uint8Array(body),
-          contentType: 'application/json',
-        });
+      try {
+        const since = await lastEvent(client);
+        await use(client);
+        if (task.result?.state === 'fail') {
+          const path = attachmentPath(task.id, task.name, options.attachmentsDir);
+          await writeFile(path, reportText(await failureReport(client, daemon, since)));
+          console.error(`what the app was asked and what it did: ${path}`);
+        }
+      } finally {
         await client.close();
-      });
-      await use(client);
+      }
     },
   });
+}
+
+/** A test that has failed takes no more annotations, so the report is a file where Vitest keeps those of annotations. */
+function attachmentPath(id: string, name: string, folder = '.vitest-attachments'): string {
+  mkdirSync(folder, { recursive: true });
+  const words = name.replaceAll(/[^a-zA-Z0-9]+/g, '-').slice(0, 60);
+  return resolve(folder, `${words}-${id.replaceAll(/[^a-zA-Z0-9]+/g, '-')}-${ATTACHMENT}`);
 }

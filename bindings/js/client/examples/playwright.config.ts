@@ -1,0 +1,10 @@
+import { defineConfig } from '@playwright/test';
+
+export default defineConfig({
+  testDir: '.',
+  testMatch: '*.spec.ts',
+  outputDir: '../test-results',
+  // The first test of a worker starts the daemon and the app.
+  timeout: 120_000,
+  reporter: 'list',
+});
