@@ -98,7 +98,7 @@ export class AppClient<TTools extends ToolMap<TTools> = AnyTools> {
     options?: CallOptions,
   ): Promise<ResultOf<TTools, Name>>;
   /** Calls a tool, where no map of tools is given, and returns its result, taken to be a `TResult`. */
-  call<TResult>(
+  call<TResult = unknown>(
     name: string extends keyof TTools ? string : never,
     args?: Record<string, unknown>,
     options?: CallOptions,

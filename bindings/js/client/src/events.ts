@@ -114,6 +114,7 @@ export class EventStream implements AsyncIterableIterator<AppductEvent> {
       await connection.request('events.subscribe', { sessionSelector: this.#selector, kinds, payloadMaxBytes }, limit);
       if (options.since !== undefined) await this.#readKept(connection, payloadMaxBytes, limit);
     } catch (error) {
+      this.#finish({ error });
       connection.close();
       throw error;
     }

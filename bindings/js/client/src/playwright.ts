@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+
 import { test as base, type TestInfo, type TestType } from '@playwright/test';
 import type { PlaywrightTestArgs, PlaywrightTestOptions } from '@playwright/test';
 import type { PlaywrightWorkerArgs, PlaywrightWorkerOptions } from '@playwright/test';
@@ -96,8 +98,10 @@ async function withClient<TTools extends ToolMap<TTools>>(
     const since = await lastEvent(client);
     await use(client);
     if (info.status !== info.expectedStatus) {
-      const body = reportText(await failureReport(client, daemon, since));
-      await info.attach(ATTACHMENT, { body, contentType: 'application/json' });
+      // A file, because most reporters keep the body of an attachment to themselves.
+      const path = info.outputPath(ATTACHMENT);
+      await writeFile(path, reportText(await failureReport(client, daemon, since)));
+      info.attachments.push({ name: ATTACHMENT, path, contentType: 'application/json' });
     }
   } finally {
     await client.close();
