@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use crate::workspace::Workspace;
-use crate::{demo, dist, fuzz, mcp_peers, process, test, tidy, tools};
+use crate::{demo, dist, fuzz, js_client, mcp_peers, process, test, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -52,6 +52,12 @@ const STEPS: &[Step] = &[
         about: "completions in the real bash, fish and zsh",
         stage: Stage::Proof,
         run: demo::shells::run,
+    },
+    Step {
+        name: "js-client",
+        about: "the client for test runners, with Vitest and Playwright",
+        stage: Stage::Proof,
+        run: js_client::run,
     },
     Step { name: "dist", about: "what a person can install is packed and tried", stage: Stage::Proof, run: dist::run },
     Step { name: "demo", about: "the demonstration that the README promises", stage: Stage::Proof, run: demo::run },

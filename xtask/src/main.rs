@@ -8,6 +8,7 @@ mod crash;
 mod demo;
 mod dist;
 mod fuzz;
+mod js_client;
 mod mcp_peers;
 mod process;
 mod sim;
@@ -73,6 +74,8 @@ enum Command {
         #[arg(value_parser = mcp_peers::peer_names())]
         peers: Vec<String>,
     },
+    /// Runs the tests of the client for test runners, installing what they need
+    JsClient,
     /// Packs what a person can install: a tarball, a Homebrew formula, a Debian and an npm package
     Dist,
     /// Measures how fast and how small everything is, against floors measured in the same run
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Sim(runs) => sim::run(&workspace, &runs),
         Command::Crash(crash_loop) => crash::run(&workspace, &crash_loop),
         Command::McpPeers { peers } => mcp_peers::run(&workspace, &peers),
+        Command::JsClient => js_client::run(&workspace),
         Command::Dist => dist::run(&workspace),
         Command::Bench(measurements) => bench::run(&workspace, &measurements),
         Command::Load(load) => bench::load(&workspace, &load),

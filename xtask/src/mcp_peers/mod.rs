@@ -3,7 +3,7 @@
 //! The clients and their checks are in `interop/mcp`, in the languages of the clients. This installs them, gives them a
 //! daemon with an app in a state directory of its own, and counts what they find. What was started is ended by its handle.
 
-mod install;
+pub(crate) mod install;
 mod script;
 mod stage;
 

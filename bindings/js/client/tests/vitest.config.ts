@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     dir: import.meta.dirname,
-    include: ['**/*.test.ts'],
+    include: ['*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
