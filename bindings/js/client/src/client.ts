@@ -143,6 +143,12 @@ export class AppClient<TTools extends ToolMap<TTools> = AnyTools> {
     return this.#request('events.since', options);
   }
 
+  /** The `since` for what the app posts from now on. */
+  async eventCursor(): Promise<number> {
+    const { cursor, remaining } = await this.eventsSince({ limit: 1, payloadMaxBytes: 1 });
+    return cursor + remaining;
+  }
+
   /** The events of the session as they come, to iterate over. Each stream has a connection of its own. */
   events(options: EventOptions = {}): EventStream {
     this.#refuseIfClosed();

@@ -19,12 +19,6 @@ export const ATTACHMENT = 'appduct.json';
 const MAX_EVENTS = 200;
 const PAYLOAD_MAX_BYTES = 16_384;
 
-/** The `seq` of the last event so far. */
-export async function lastEvent(client: { eventsSince: AppClient['eventsSince'] }): Promise<number> {
-  const { cursor, remaining } = await client.eventsSince({ limit: 1, payloadMaxBytes: 1 });
-  return cursor + remaining;
-}
-
 /** What a session did since an event. A part that cannot be had says why. */
 export async function failureReport(
   client: Pick<AppClient, 'session' | 'eventsSince' | 'history'>,

@@ -5,7 +5,7 @@ import type { PlaywrightTestArgs, PlaywrightTestOptions } from '@playwright/test
 import type { PlaywrightWorkerArgs, PlaywrightWorkerOptions } from '@playwright/test';
 
 import type { AppClient } from './client.js';
-import { ATTACHMENT, failureReport, lastEvent, reportText } from './failure.js';
+import { ATTACHMENT, failureReport, reportText } from './failure.js';
 import type { Session } from './protocol.js';
 import { TestDaemon, type AppUnderTest, type TestDaemonOptions } from './test_daemon.js';
 import type { AnyTools, ToolMap } from './tool_map.js';
@@ -95,7 +95,7 @@ async function withClient<TTools extends ToolMap<TTools>>(
 ): Promise<void> {
   const client = await daemon.connect<TTools>(session.sessionId);
   try {
-    const since = await lastEvent(client);
+    const since = await client.eventCursor();
     await use(client);
     if (info.status !== info.expectedStatus) {
       // A file, because most reporters keep the body of an attachment to themselves.

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { test as base, type TestAPI } from 'vitest';
 
 import type { AppClient } from './client.js';
-import { ATTACHMENT, failureReport, lastEvent, reportText } from './failure.js';
+import { ATTACHMENT, failureReport, reportText } from './failure.js';
 import type { Session } from './protocol.js';
 import { TestDaemon, type AppUnderTest, type TestDaemonOptions } from './test_daemon.js';
 import type { AnyTools, ToolMap } from './tool_map.js';
@@ -58,7 +58,7 @@ export function appductTest<TTools extends ToolMap<TTools> = AnyTools>(
     app: async ({ daemon, session, task }, use) => {
       const client = await daemon.connect<TTools>(session.sessionId);
       try {
-        const since = await lastEvent(client);
+        const since = await client.eventCursor();
         await use(client);
         if (task.result?.state === 'fail') {
           const path = attachmentPath(task.id, task.name, options.attachmentsDir);

@@ -60,6 +60,7 @@ test('an event from before the wait counts unless since says otherwise', async (
   const later = client.waitForEvent('playground_ping', { since: 1 });
   ping();
   expect((await later).seq).toBe(2);
+  expect(await client.eventCursor()).toBe(2);
   ping();
   const third = client.waitForEvent('*', { where: ({ seq }) => seq === 3 });
   expect((await third).seq).toBe(3);

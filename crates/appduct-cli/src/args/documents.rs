@@ -15,6 +15,7 @@ const PAGES: &[&str] = &[
     "docs/protocol.md",
     "docs/rpc.md",
     "docs/security.md",
+    "docs/testing.md",
     "docs/tools.md",
     "docs/troubleshooting.md",
     "skills/appduct/SKILL.md",
