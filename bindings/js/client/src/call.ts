@@ -17,7 +17,7 @@ export interface CallOptions {
   /** Cancels the call in the app. The call is then rejected with `tool_cancelled`, whose `cause` is the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Called for each report of progress. What it throws is not caught. */
-  onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: Progress) => unknown) | undefined;
   /** Says that a person has agreed to this call; needed where the policy says `prompt`. */
   consent?: 'elicitation' | undefined;
   /** `false` leaves it to the app to check the arguments. */

@@ -154,6 +154,7 @@ export class AppClient<TTools extends ToolMap<TTools> = AnyTools> {
     this.#refuseIfClosed();
     const stream = new EventStream(this.#daemon, this.sessionId, options);
     this.#streams.add(stream);
+    stream.onEnd = () => this.#streams.delete(stream);
     return stream;
   }
 
@@ -169,12 +170,8 @@ export class AppClient<TTools extends ToolMap<TTools> = AnyTools> {
     this.#refuseIfClosed();
     return within({ timeoutMs, signal, what: `event ${name}` }, async (stopped) => {
       const stream = this.events({ name, since, payloadMaxBytes, signal: stopped });
-      try {
-        for await (const event of stream) {
-          if (where === undefined || where(event)) return event as AppductEvent<TPayload>;
-        }
-      } finally {
-        this.#streams.delete(stream);
+      for await (const event of stream) {
+        if (where === undefined || where(event)) return event as AppductEvent<TPayload>;
       }
       this.#refuseIfClosed();
       throw new AppductError('unknown_session', `the session ended before it posted ${name}`);

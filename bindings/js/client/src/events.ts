@@ -49,6 +49,9 @@ export class EventStream implements AsyncIterableIterator<AppductEvent> {
   #finished: { error?: unknown } | undefined;
   #paused = false;
 
+  /** Called once, when it has ended for whatever reason. */
+  onEnd: () => void = () => {};
+
   /** `selector` is a session's id; without one, every session is meant. */
   constructor(daemon: Daemon, selector: string | undefined, options: EventOptions = {}) {
     this.#selector = selector;
@@ -170,6 +173,7 @@ export class EventStream implements AsyncIterableIterator<AppductEvent> {
   #finish(finished: { error?: unknown }): void {
     if (this.#finished !== undefined) return;
     this.#finished = finished;
+    this.onEnd();
     this.#connection?.then(
       (connection) => connection.close(),
       () => {},

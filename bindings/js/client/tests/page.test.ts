@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { chromium, type Browser } from '@playwright/test';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -91,4 +93,24 @@ test('a handler that never settles can be cancelled', async () => {
   await call;
   await expect(client.call('never', {}, { timeoutMs: 1000 })).rejects.toMatchObject({ type: 'tool_timeout' });
   await page.close();
+});
+
+test('a page is paired through the debugging address of its browser', async () => {
+  const profile = mkdtempSync(join(tmpdir(), 'appduct-'));
+  const args = [...BROWSER_ARGS, '--remote-debugging-port=0'];
+  const debugged = await chromium.launchPersistentContext(profile, { executablePath: browserPath(), args });
+  try {
+    const page = await debugged.newPage();
+    await page.goto(`${site}/page`);
+    const [port] = readFileSync(join(profile, 'DevToolsActivePort'), 'utf8').split('\n');
+    const browserUrl = `http://127.0.0.1:${port}`;
+    const session = await attachPage(page, { browserUrl, stateDir: daemon.stateDir });
+    await using client = await daemon.connect(session.sessionId);
+    expect(await client.call<string>('title')).toBe('A page with tools');
+    const elsewhere = attachPage(page, { browserUrl: 'http://192.0.2.1:9222', stateDir: daemon.stateDir });
+    await expect(elsewhere).rejects.toMatchObject({ type: 'invalid_request' });
+  } finally {
+    await debugged.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
 });
