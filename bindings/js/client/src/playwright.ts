@@ -34,8 +34,8 @@ export interface AppductTestOptions extends TestDaemonOptions {
 
 /** Which page is tested, and with which daemon. */
 export interface AppductPageTestOptions extends TestDaemonOptions {
-  /** The page's address. */
-  url: string;
+  /** The page's address, from Playwright's `baseURL` if it is relative; `/` where it is left out. */
+  url?: string | undefined;
 }
 
 /** Playwright's `test` with more fixtures. */
@@ -68,12 +68,14 @@ export function appductTest<TTools extends ToolMap<TTools> = AnyTools>(
  * asks for it. A failed test has the attachment `appduct.json`.
  */
 export function appductPageTest<TTools extends ToolMap<TTools> = AnyTools>(
-  options: AppductPageTestOptions,
+  options: AppductPageTestOptions = {},
 ): AppductTest<AppductFixtures<TTools>, Pick<AppductWorkerFixtures, 'daemon'>> {
   return base.extend<AppductFixtures<TTools>, Pick<AppductWorkerFixtures, 'daemon'>>({
     daemon: [({}, use) => withDaemon(options, use), { scope: 'worker', timeout: 0 }],
-    app: async ({ daemon, page }, use, info) => {
-      await withClient<TTools>(daemon, await daemon.openPage(page, options.url), use, info);
+    app: async ({ daemon, page, baseURL }, use, info) => {
+      const { url = '/' } = options;
+      const address = URL.canParse(url, baseURL) ? new URL(url, baseURL).href : url;
+      await withClient<TTools>(daemon, await daemon.openPage(page, address), use, info);
     },
   });
 }
