@@ -16,7 +16,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Cancels the call in the app. The call is then rejected with `tool_cancelled`, whose `cause` is the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Called for each report of progress. What it throws is not caught. */
+  /** Called for each report of progress. What it throws cancels the call and rejects it. */
   onProgress?: ((progress: Progress) => unknown) | undefined;
   /** Says that a person has agreed to this call; needed where the policy says `prompt`. */
   consent?: 'elicitation' | undefined;
@@ -71,10 +71,17 @@ export async function followedCall(daemon: Daemon, params: JsonObject, options: 
   if (signal?.aborted) throw cancelled(signal);
   const connection = await daemon.open();
   let callId: string | undefined;
+  let thrown: { error: unknown } | undefined;
   connection.onEvent = (params) => {
     const { kind, data } = params as { kind: string; data: JsonObject };
     if (kind === 'tool_call_started') callId = data['callId'] as string;
-    if (kind === 'tool_call_progress') onProgress?.(progressIn(data));
+    if (kind !== 'tool_call_progress' || thrown !== undefined) return;
+    try {
+      onProgress?.(progressIn(data));
+    } catch (error) {
+      thrown = { error };
+      connection.close();
+    }
   };
   const reply = connection.request<Reply>('tools.call', { ...params, follow: true }, transportTimeout(timeoutMs));
   const stop = (): void => {
@@ -93,6 +100,7 @@ export async function followedCall(daemon: Daemon, params: JsonObject, options: 
     if (signal?.aborted) throw cancelled(signal);
     return result;
   } catch (error) {
+    if (thrown !== undefined) throw thrown.error;
     throw signal?.aborted ? cancelled(signal, error) : error;
   } finally {
     signal?.removeEventListener('abort', stop);

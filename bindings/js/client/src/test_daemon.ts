@@ -26,9 +26,9 @@ export interface ProgramUnderTest {
 
 /**
  * What is tested: a program, or a function that opens the app in any other way, for example on a device with
- * `daemon.link({ target: 'android', appId })`, and returns the `sessionId` of the link.
+ * `daemon.link({ target: 'android', appId })`, and returns the link, or its `sessionId`.
  */
-export type AppUnderTest = ProgramUnderTest | ((daemon: TestDaemon) => Promise<{ sessionId: string }>);
+export type AppUnderTest = ProgramUnderTest | ((daemon: TestDaemon) => Promise<{ sessionId: string; expiresAt?: number }>);
 
 /** How to start a daemon for tests. */
 export interface TestDaemonOptions {
@@ -87,7 +87,10 @@ export class TestDaemon {
   }
 
   /** Waits for a session of this daemon. */
-  waitForSession(session: string, options: { timeoutMs?: number } = {}): Promise<Session> {
+  waitForSession(
+    session: Parameters<typeof waitForSession>[0],
+    options: { timeoutMs?: number } = {},
+  ): Promise<Session> {
     return waitForSession(session, { ...options, stateDir: this.stateDir, autoSpawn: false });
   }
 
@@ -105,15 +108,15 @@ export class TestDaemon {
   /** Starts the app, pairs it and waits until it is connected with its tools. */
   async startApp(app: AppUnderTest): Promise<Session> {
     if (typeof app === 'function') {
-      const { sessionId } = await app(this);
-      return this.waitForSession(sessionId, { timeoutMs: this.#startTimeoutMs });
+      const { sessionId, expiresAt = Infinity } = await app(this);
+      return this.waitForSession({ sessionId, expiresAt }, { timeoutMs: this.#startTimeoutMs });
     }
     const made = await this.link({ scheme: app.scheme ?? 'appduct' });
     const [program, ...args] = app.command.map((word) => word.replaceAll('{link}', () => made.url));
     if (program === undefined) throw new AppductError('client_error', 'the command of the app is empty');
     const child = new Child('the app', program, args, { env: { ...process.env, ...app.env }, cwd: app.cwd });
     this.#apps.push(child);
-    const connected = this.waitForSession(made.sessionId, { timeoutMs: this.#startTimeoutMs });
+    const connected = this.waitForSession(made, { timeoutMs: this.#startTimeoutMs });
     return Promise.race([connected, child.untilGone()]);
   }
 

@@ -71,7 +71,7 @@ test('replies that nobody asked for are ignored', async () => {
 
 test('a silent daemon is a timeout and no lost connection', async () => {
   await using daemon = await new FakeDaemon((request) => (request.method === 'events.since' ? undefined : [])).listen();
-  await using client = await clientOf(daemon, 2000);
+  await using client = await clientOf(daemon, 5000);
   await expect(client.eventsSince()).rejects.toMatchObject({ type: 'timeout' });
   expect(await client.tools()).toEqual([]);
   expect(daemon.sockets.size).toBe(1);
@@ -131,6 +131,21 @@ test('a call that is aborted before the daemon has said its id is hung up on', a
   }).listen();
   await using client = await clientOf(daemon);
   await expect(client.call('any', {}, { signal: stop.signal })).rejects.toMatchObject({ type: 'tool_cancelled' });
+  await hungUp;
+});
+
+test('what the callback for progress throws cancels the call and rejects it', async () => {
+  let hungUp: Promise<unknown> | undefined;
+  await using daemon = await new FakeDaemon((_, socket) => {
+    hungUp = once(socket, 'close');
+    const params = { kind: 'tool_call_progress', data: { callId: 'c', progress: 0.5 }, ts: 1, seq: 0 };
+    socket.write(line({ jsonrpc: '2.0', method: 'event', params }).repeat(2));
+  }).listen();
+  await using client = await clientOf(daemon);
+  const onProgress = ({ progress }: { progress?: number }): never => {
+    throw new RangeError(`at ${progress}`);
+  };
+  await expect(client.call('any', {}, { onProgress })).rejects.toThrow(new RangeError('at 0.5'));
   await hungUp;
 });
 

@@ -119,7 +119,8 @@ test('a link that runs out ends the wait for its session', async () => {
   const daemon = await TestDaemon.start();
   try {
     const made = await daemon.link({ scheme: 'appduct', ttlSeconds: 1 });
-    await expect(daemon.waitForSession(made.sessionId)).rejects.toMatchObject({ type: 'unknown_session' });
+    await expect(daemon.waitForSession(made)).rejects.toMatchObject({ type: 'unknown_session' });
+    await expect(daemon.waitForSession(made)).rejects.toMatchObject({ type: 'unknown_session' });
   } finally {
     await daemon.stop();
   }
