@@ -3,32 +3,59 @@ import { once } from 'node:events';
 
 import { AppductError } from './errors.js';
 
-/** How long a program may take to leave after it was asked to. */
-const LEAVE_MS = 10_000;
+/**
+ * What runs a program and outlives whoever asked for it by so much as it takes to end it: its standard input ends with the
+ * worker, however that ends. The first argument is a folder to remove then, or nothing. A byte ends the program as a crash
+ * would. A program that does not leave when asked to is ended after ten seconds.
+ */
+const KEEPER = `
+const [, folder, program, ...args] = process.argv;
+const child = require('node:child_process').spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+let leaving = false;
+const leave = () => {
+  leaving = true;
+  child.kill('SIGTERM');
+  setTimeout(() => child.kill('SIGKILL'), 10_000);
+};
+const end = (status) => {
+  if (leaving && folder !== '') require('node:fs').rmSync(folder, { recursive: true, force: true });
+  process.exit(status);
+};
+child.on('error', (error) => {
+  console.error(error.message);
+  end(127);
+});
+child.on('exit', (code, signal) => end(code ?? 128 + require('node:os').constants.signals[signal]));
+process.stdin.on('data', () => child.kill('SIGKILL')).on('end', leave).on('error', leave);
+process.on('SIGTERM', leave).on('SIGINT', () => {});
+`;
 
 /** So much of what a program prints is kept, its end. */
 const MAX_OUTPUT_CHARS = 65_536;
 
-/** A program that was started here and is ended here, by its handle. */
+/** A program that was started here and is ended here, and does not outlive this process. */
 export class Child {
   readonly #process: ChildProcess;
   readonly #gone: Promise<void>;
-  readonly #kill: () => void;
   readonly #listeners = new Set<() => void>();
   #output = '';
   #exit: string | undefined;
 
-  /** Starts it; that it cannot be started shows in {@link Child.until} and {@link Child.exit}. */
+  /**
+   * Starts it; that it cannot be started shows in {@link Child.until} and {@link Child.exit}. `folder` is removed when it has
+   * been asked to leave.
+   */
   constructor(
     readonly name: string,
     program: string,
     args: readonly string[],
-    options: { env?: NodeJS.ProcessEnv | undefined; cwd?: string | undefined } = {},
+    options: { env?: NodeJS.ProcessEnv | undefined; cwd?: string | undefined; folder?: string | undefined } = {},
   ) {
-    this.#process = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    // A worker that ends in a hurry runs nothing else.
-    this.#kill = () => this.#process.kill('SIGKILL');
-    process.once('exit', this.#kill);
+    const { env, cwd, folder = '' } = options;
+    const words = ['-e', KEEPER, '--', folder, program, ...args];
+    this.#process = spawn(process.execPath, words, { env, cwd, stdio: 'pipe' });
+    // One that has left already reads no more.
+    this.#process.stdin?.on('error', () => {});
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#output = (this.#output + text).slice(-MAX_OUTPUT_CHARS);
@@ -80,18 +107,14 @@ export class Child {
 
   /** Asks it to leave, ends it if it does not, and waits. */
   async stop(): Promise<void> {
-    if (this.#exit === undefined) this.#process.kill('SIGTERM');
-    const timer = setTimeout(this.#kill, LEAVE_MS);
+    this.#process.stdin?.end();
     await this.#gone;
-    clearTimeout(timer);
-    process.removeListener('exit', this.#kill);
   }
 
   /** Ends it without asking, as a crash would, and waits. */
   async kill(): Promise<void> {
-    this.#kill();
+    this.#process.stdin?.write('k');
     await this.#gone;
-    process.removeListener('exit', this.#kill);
   }
 
   /** A failure of the program, with what it printed. */

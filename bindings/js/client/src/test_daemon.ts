@@ -55,7 +55,6 @@ export class TestDaemon {
   readonly #child: Child;
   readonly #apps: Child[] = [];
   readonly #startTimeoutMs: number;
-  readonly #remove: () => void;
 
   /** Starts a daemon and waits until it answers. */
   static async start(options: TestDaemonOptions = {}): Promise<TestDaemon> {
@@ -74,11 +73,10 @@ export class TestDaemon {
     const program = findBinary();
     this.#startTimeoutMs = options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
     this.stateDir = mkdtempSync(join(tmpdir(), 'appduct-'));
-    this.#remove = () => rmSync(this.stateDir, { recursive: true, force: true });
-    process.once('exit', this.#remove);
     const config = { wssPort: 0, advertisedIp: '127.0.0.1', ...options.config };
     writeFileSync(join(this.stateDir, 'config.json'), JSON.stringify(config));
-    this.#child = new Child('the daemon', program, ['daemon', 'run', '--json', '--state-dir', this.stateDir]);
+    const words = ['daemon', 'run', '--json', '--state-dir', this.stateDir];
+    this.#child = new Child('the daemon', program, words, { folder: this.stateDir });
   }
 
   /** Makes a link of this daemon. */
@@ -139,7 +137,7 @@ export class TestDaemon {
   async stop(): Promise<void> {
     await Promise.all(this.#apps.map((app) => app.stop()));
     await this.#child.stop();
-    this.#remove();
-    process.removeListener('exit', this.#remove);
+    // Where the daemon had ended before, the directory is there still.
+    rmSync(this.stateDir, { recursive: true, force: true });
   }
 }
