@@ -41,9 +41,13 @@ export function appductTest<TTools extends ToolMap<TTools> = AnyTools>(
     daemon: [
       async ({}, use) => {
         const daemon = await TestDaemon.start(options);
+        // A worker whose runner is gone goes on with its test, which then need not wait for the app.
+        const orphaned = (): void => void daemon.stop();
+        process.once('disconnect', orphaned);
         try {
           await use(daemon);
         } finally {
+          process.removeListener('disconnect', orphaned);
           await daemon.stop();
         }
       },

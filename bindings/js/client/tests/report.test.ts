@@ -58,3 +58,33 @@ test('a test of Playwright that fails leaves a report, and its worker leaves not
   expect(report).toMatchObject(REPORT);
   expect(left).toEqual([]);
 });
+
+test('a runner that is killed mid-test leaves no daemon', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ad-'));
+  const script = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
+  const child = spawn(process.execPath, [script, 'run', '--config', join(import.meta.dirname, 'hanging/vitest.config.ts')], {
+    cwd: join(import.meta.dirname, '..'),
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let output = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (text) => {
+        output += text;
+        if (output.includes('it hangs')) resolve();
+      });
+      child.once('exit', () => reject(new Error(output)));
+    });
+    const daemons = () => readdirSync(folder).filter((name) => name.startsWith('appduct-'));
+    expect(daemons().length).toBe(1);
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    // The directory goes after the daemon.
+    await expect.poll(daemons, { timeout: 60_000 }).toEqual([]);
+  } finally {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
