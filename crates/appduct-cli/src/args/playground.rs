@@ -11,7 +11,7 @@ const AFTER: &str = "\
 It has five tools: sum; call_count and reset_counter in the group counter; throwing_tool in diagnostics; slow_task in \
 diagnostics/progress.
 
-Its event is playground_ping: Enter posts it too, on a terminal.
+Its event is playground_ping: Enter posts it too, and so does each line on standard input.
 
 It ends where its session does.";
 

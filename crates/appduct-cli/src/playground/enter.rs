@@ -1,17 +1,18 @@
-//! The Enter key of the terminal that the demo app runs in.
+//! The Enter key of the terminal that the demo app runs in, or the lines that another program writes to it.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, IsTerminal};
 use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-/// Tells each line that somebody enters; `None` where stdin is no terminal of this program's.
+/// Tells each line that comes; `None` where stdin is a terminal that belongs to another program now.
 ///
 /// The reader is a plain thread, which the end of the program does not wait for.
 pub(super) fn watch() -> Option<mpsc::Receiver<()>> {
-    if !is_ours(&io::stdin()) {
+    let stdin = io::stdin();
+    if stdin.is_terminal() && !is_ours(&stdin) {
         return None;
     }
     let (sender, receiver) = mpsc::channel(1);
@@ -22,7 +23,9 @@ pub(super) fn watch() -> Option<mpsc::Receiver<()>> {
 fn read(sender: &mpsc::Sender<()>) {
     let mut stdin = io::stdin().lock();
     let mut line = Vec::new();
-    while is_readable(&stdin) && is_ours(&stdin) {
+    // A terminal gives a line at a time, so nothing is left behind in the buffer while the next one is waited for.
+    let is_terminal = stdin.is_terminal();
+    while !is_terminal || (is_readable(&stdin) && is_ours(&stdin)) {
         line.clear();
         if !matches!(stdin.read_until(b'\n', &mut line), Ok(length) if length > 0) || sender.blocking_send(()).is_err()
         {

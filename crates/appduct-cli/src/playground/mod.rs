@@ -5,7 +5,7 @@ mod journal;
 mod tools;
 
 use std::future::Future;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use appduct::{Appduct, ConnectError, Event, EventDeclaration, RegisterError, SessionChange};
@@ -143,7 +143,7 @@ async fn watch(
     events: &mut appduct::Events,
     happenings: &mut mpsc::UnboundedReceiver<Happening>,
 ) -> Result<(), Failure> {
-    print(out, &journal::opening(&app.tools(), pings.enter.is_some()));
+    print(out, &journal::opening(&app.tools(), pings.enter.is_some() && io::stdin().is_terminal()));
     let connecting = app.connect(link);
     tokio::pin!(connecting);
     let mut is_paired = false;
